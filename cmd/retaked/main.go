@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 
 	"github.com/retake-dev/retake"
@@ -35,6 +36,7 @@ func main() {
 	os.Exit(program.Run(os.Args[1:], version, &program.Engine{
 		OpenSolo:     assemble.OpenWithoutDaemon,
 		RunDaemon:    runDaemon,
+		RunSystem:    runSystemDaemon,
 		Servers:      func(c config.Config, s *config.Settings) cli.Servers { return servers{c, s} },
 		RecoveryKeys: func(c config.Config) cli.RecoveryKeys { return recoveryKeys{c} },
 		Mount:        mountAt,
@@ -56,9 +58,26 @@ func (k recoveryKeys) Restore(ctx context.Context, key []byte) (bool, error) {
 // runDaemon is the daemon. That another one lives is no error: the starter is told, and asks
 // that one.
 func runDaemon(ctx context.Context, c config.Config, s *config.Settings, starter int) error {
+	return runDaemonAt(ctx, c, s, starter, nil)
+}
+
+// runSystemDaemon is the daemon of a user that runs as another one. This process is root.
+func runSystemDaemon(ctx context.Context, uid int) error {
+	c, at, err := daemon.BecomeSystem(uid)
+	if err != nil {
+		return err
+	}
+	s, err := config.Load(c.SettingsFile)
+	if err != nil {
+		return err
+	}
+	return runDaemonAt(ctx, c, s, 0, at)
+}
+
+func runDaemonAt(ctx context.Context, c config.Config, s *config.Settings, starter int, at *net.UnixListener) error {
 	news := daemon.NewEventBuffer(clock.Wall)
 	err := daemon.Run(ctx, daemon.Options{
-		Conf: c, Settings: s, Version: version, Clock: clock.Wall, Events: news,
+		Conf: c, Settings: s, Version: version, Clock: clock.Wall, Events: news, Listener: at,
 		Open: func(ctx context.Context, rec *diag.Recorder) (retake.Service, error) {
 			return assemble.OpenService(ctx, c, s, assemble.Options{Exclusive: true, OnEvent: news.Add, Diag: rec})
 		},

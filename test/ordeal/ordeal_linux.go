@@ -18,6 +18,7 @@ import (
 	_ "github.com/retake-dev/retake/test/ordeal/g27"
 	_ "github.com/retake-dev/retake/test/ordeal/g3"
 	_ "github.com/retake-dev/retake/test/ordeal/g30"
+	_ "github.com/retake-dev/retake/test/ordeal/g31"
 	_ "github.com/retake-dev/retake/test/ordeal/g4"
 	_ "github.com/retake-dev/retake/test/ordeal/g5"
 	_ "github.com/retake-dev/retake/test/ordeal/g6"

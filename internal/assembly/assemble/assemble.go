@@ -83,7 +83,7 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	if o.OnEvent != nil {
 		cat = notifyingCatalog{cat, o.Clock, o.OnEvent}
 	}
-	if o.Exclusive {
+	if o.Exclusive && c.System == 0 {
 		o.Diag.Note(settingsTask, s.KeepCopy()) // of the daemon: nobody else looks at them for long
 	}
 	o.Diag.Watch(settingsTask, s.Damage)
@@ -103,6 +103,9 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	parts.StandingChecks, parts.Insight.VerifyLimit, parts.Maintenance.DrillEnabled, parts.Environ = s.Standing, s.VerifyLimit, s.DrillsEnabled, c.VerifyEnv
 	parts.Insight.Readers = newReaderPool(c.Executable, filepath.Join(data, "reader.key"))
 	parts.Backup.Worker = backup.New(backup.Options{Dir: places.backups, Path: c.SearchPath(), Locks: fsx.NewLocks(places.locks), Clock: o.Clock})
+	if c.System > 0 {
+		parts.Protection = "separate-user"
+	}
 	if o.Exclusive {
 		parts.Tracker = newTracker(s, o.Track)
 		parts.Insight.HostProbe = &hostprobe.Options{Root: "/", Home: c.Home}

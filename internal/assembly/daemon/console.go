@@ -95,7 +95,7 @@ func (c *console) listen() error {
 	c.server = c.daemon.newServer(c)
 	c.daemon.log.Info("console", "address", c.host)
 	go func() {
-		if err := c.server.Serve(sameUserListener{l, c.daemon.log}); err != nil && err != http.ErrServerClosed {
+		if err := c.server.Serve(sameUserListener{l, c.daemon.callerUID(), c.daemon.log}); err != nil && err != http.ErrServerClosed {
 			c.daemon.log.Warn("the console listens no more", "err", err)
 		}
 	}()

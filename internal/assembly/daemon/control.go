@@ -13,22 +13,22 @@ import (
 // service and do not keep the daemon alive.
 func (d *daemon) routes(svc http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", d.requests.countRequests(d.Clock, d.requireDataDir(svc)))
+	mux.Handle("/v1/", d.requests.countRequests(d.Clock, d.requireDataDir(d.keepHistory(svc))))
 	mux.HandleFunc("GET /daemon/state", func(w http.ResponseWriter, _ *http.Request) {
 		d.writeState(w, http.StatusOK)
 	})
-	mux.HandleFunc("POST /daemon/stop", d.handleStop)
+	mux.HandleFunc("POST /daemon/stop", d.onlyRoot(d.handleStop))
 	mux.HandleFunc("POST /daemon/console", d.handleOpenConsole)
-	addProfiles(mux)
+	d.addProfiles(mux)
 	return mux
 }
 
 // addProfiles adds the profiles of this process. Only the user and root are answered on the
 // socket; the console does not have them.
-func addProfiles(mux *http.ServeMux) {
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+func (d *daemon) addProfiles(mux *http.ServeMux) {
+	mux.HandleFunc("/debug/pprof/", d.onlyRoot(pprof.Index))
+	mux.HandleFunc("/debug/pprof/profile", d.onlyRoot(pprof.Profile))
+	mux.HandleFunc("/debug/pprof/trace", d.onlyRoot(pprof.Trace))
 }
 
 // requireDataDir hangs up and stops listening if the data directory is gone: the client then

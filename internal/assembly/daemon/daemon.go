@@ -12,12 +12,14 @@
 //	D3  Nobody but the user, and root, is answered: at the socket by who they are, at the
 //	    console by a page that they opened.
 //	D4  Nothing is acknowledged once the data directory is gone.
+//	D6  A system daemon does what loses history for root alone.
 //	D5  A younger build takes over from an older one, never the other way round.
 package daemon
 
 import (
 	"context"
 	"errors"
+	"net"
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/platform/clock"
@@ -31,6 +33,7 @@ type Options struct {
 	Settings *config.Settings
 	Version  string
 	Clock    clock.Clock
+	Listener *net.UnixListener // where to listen; nil: at the socket of Conf
 	// Open opens the service; called once. What it does in the background is recorded there.
 	Open        func(context.Context, *diag.Recorder) (retake.Service, error)
 	Events      *EventBuffer            // what happens; nil: nobody can be told

@@ -19,13 +19,16 @@ const firstActivatedFD = 3
 type socket struct {
 	*net.UnixListener
 	path      string
-	activated bool        // by a service manager: not ours to remove
+	activated bool        // somebody else opened it: not ours to remove
 	file      fs.FileInfo // the file as we made it
 }
 
 // listenSocket opens the socket. The daemon lock is held, so an existing file belongs to no
 // live process.
-func listenSocket(c config.Config) (*socket, error) {
+func listenSocket(c config.Config, given *net.UnixListener) (*socket, error) {
+	if given != nil {
+		return &socket{UnixListener: given, path: c.Socket, activated: true}, nil
+	}
 	if c.ListenFDs > 0 {
 		return activatedSocket()
 	}
@@ -91,7 +94,8 @@ func (s *socket) remove() error {
 // ownerListener closes connections of anyone but the user and root.
 type ownerListener struct {
 	*socket
-	log *slog.Logger
+	owner int
+	log   *slog.Logger
 }
 
 func (g ownerListener) Accept() (net.Conn, error) {
@@ -101,7 +105,7 @@ func (g ownerListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		uid, err := proc.PeerUID(c)
-		if err == nil && (uid == os.Getuid() || uid == 0) {
+		if err == nil && (uid == g.owner || uid == 0) {
 			return c, nil
 		}
 		g.log.Warn("hung up on a stranger", "uid", uid, "err", err)

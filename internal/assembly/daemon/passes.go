@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"log/slog"
 	"net"
-	"os"
 	"time"
 
 	"github.com/retake-dev/retake/internal/platform/proc"
@@ -59,7 +58,8 @@ func (p tokenSet) redeem(secret string, now time.Time) bool {
 // tell: they may have seen an address or a cookie that was not for them.
 type sameUserListener struct {
 	net.Listener
-	log *slog.Logger
+	owner int
+	log   *slog.Logger
 }
 
 func (l sameUserListener) Accept() (net.Conn, error) {
@@ -69,7 +69,7 @@ func (l sameUserListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		uid, err := proc.TCPPeerUID(c)
-		if err != nil || uid == os.Getuid() || uid == 0 {
+		if err != nil || uid == l.owner || uid == 0 {
 			return c, nil
 		}
 		l.log.Warn("hung up on a stranger at the console", "uid", uid)

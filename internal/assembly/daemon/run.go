@@ -82,7 +82,7 @@ func (o Options) run(ctx context.Context) error {
 		Version: o.Version, API: retake.APIVersion, Stamp: build.Stamp, PID: os.Getpid(),
 		Started: o.Clock.Now(), Home: o.Conf.DataDir,
 	}
-	sock, err := listenSocket(o.Conf)
+	sock, err := listenSocket(o.Conf, o.Listener)
 	if err != nil {
 		return err
 	}

@@ -35,11 +35,11 @@ func (d *daemon) serve(ctx context.Context) error {
 	defer leave()
 	svc := d.openService(opening, carried, leaving)
 	d.requests.start(d.Clock)
-	d.console = newConsole(d, d.requests.countRequests(d.Clock, d.requireDataDir(svc)))
+	d.console = newConsole(d, d.requests.countRequests(d.Clock, d.requireDataDir(d.keepHistory(svc))))
 	server := d.newServer(d.routes(svc))
 	server.RegisterOnShutdown(leave)
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(ownerListener{d.sock.Load(), d.log}) }()
+	go func() { ended <- server.Serve(ownerListener{d.sock.Load(), d.callerUID(), d.log}) }()
 	idle, stopIdle := context.WithCancel(ctx)
 	defer stopIdle()
 	go d.watchIdle(idle, svc)
@@ -66,7 +66,7 @@ func (d *daemon) serve(ctx context.Context) error {
 
 func (d *daemon) newServer(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: h, ReadHeaderTimeout: headerWait,
+		Handler: h, ReadHeaderTimeout: headerWait, ConnContext: markRoot,
 		ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelWarn),
 	}
 }
@@ -171,7 +171,7 @@ func (d *daemon) watchPlaces(ctx context.Context, server *http.Server) {
 // end the server. If there can be no socket, the daemon leaves, so that the next one can look for
 // another place.
 func (d *daemon) listenAgain(server *http.Server) bool {
-	sock, err := listenSocket(d.Conf)
+	sock, err := listenSocket(d.Conf, nil)
 	if err != nil {
 		d.log.Error("the socket was removed and cannot be made again", "socket", d.Conf.Socket, "err", err)
 		d.requestExit("the socket is gone")
@@ -180,7 +180,7 @@ func (d *daemon) listenAgain(server *http.Server) bool {
 	d.log.Warn("the socket was removed, and is made again", "socket", sock.path)
 	d.sock.Store(sock)
 	go func() {
-		if err := server.Serve(ownerListener{sock, d.log}); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(ownerListener{sock, d.callerUID(), d.log}); err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
 			d.requestExit("cannot listen")
 		}
 	}()

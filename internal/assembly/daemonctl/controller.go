@@ -131,6 +131,9 @@ func (h *Controller) request(ctx context.Context, method, path string, want int,
 	if resp.StatusCode == http.StatusConflict {
 		return errOtherDaemon
 	}
+	if resp.StatusCode == http.StatusForbidden {
+		return &retake.Error{Kind: retake.Denied, What: "only root can control a system daemon", Safe: unchanged, Hint: "run the same command with sudo"}
+	}
 	if resp.StatusCode != want {
 		return fmt.Errorf("ask the daemon: it answers %s", resp.Status)
 	}

@@ -20,6 +20,12 @@ func (h *Controller) EnsureRunning(ctx context.Context) error {
 	if err := h.conf.CheckSocketDir(); err != nil {
 		return err
 	}
+	if h.conf.System > 0 { // the service manager starts it when somebody connects
+		if _, err := h.stateNow(ctx); err != nil {
+			return h.noSystemDaemonError(err)
+		}
+		return nil
+	}
 	locks, err := Locks(h.conf)
 	if err != nil {
 		return err

@@ -49,6 +49,11 @@ func (k daemonAdapter) Console(ctx context.Context, ws retake.WorkspaceID) (cli.
 
 func (k daemonAdapter) Units() []cli.DaemonUnit { return toDaemonUnits(k.daemonController().Units()) }
 
+func (k daemonAdapter) InstallSystem(ctx context.Context, user string, now bool) ([]cli.DaemonUnit, error) {
+	u, err := k.daemonController().InstallSystem(ctx, user, now)
+	return toDaemonUnits(u), err
+}
+
 func (k daemonAdapter) Install(ctx context.Context, now bool) ([]cli.DaemonUnit, error) {
 	u, err := k.daemonController().Install(ctx, now)
 	return toDaemonUnits(u), err
@@ -63,9 +68,12 @@ func toDaemonUnits(us []daemonctl.Unit) []cli.DaemonUnit {
 }
 
 // Run is the daemon; the small program hands over before it comes here.
-func (k daemonAdapter) Run(ctx context.Context, starter int) error {
+func (k daemonAdapter) Run(ctx context.Context, starter, system int) error {
 	if k.engine == nil {
 		return daemonctl.ErrNoEngine
+	}
+	if system > 0 {
+		return k.engine.RunSystem(ctx, system)
 	}
 	return k.engine.RunDaemon(ctx, k.conf, k.settings, starter)
 }

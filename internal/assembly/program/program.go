@@ -35,6 +35,8 @@ type Engine struct {
 	OpenSolo func(ctx context.Context, c config.Config, s *config.Settings) (retake.Service, error)
 	// RunDaemon is the daemon; starter is the descriptor on which it says that it is ready.
 	RunDaemon func(ctx context.Context, c config.Config, s *config.Settings, starter int) error
+	// RunSystem is the daemon of a user that runs as another one; the process begins as root.
+	RunSystem func(ctx context.Context, uid int) error
 	Servers   func(c config.Config, s *config.Settings) cli.Servers
 	// RecoveryKeys makes and uses what opens the store when its keys are lost.
 	RecoveryKeys func(c config.Config) cli.RecoveryKeys
@@ -117,7 +119,7 @@ func (p *program) runHook(agent string) int {
 
 // worksInProcess reports whether this process must do the work itself.
 func (p *program) worksInProcess() bool {
-	return p.conf.Solo || !proc.CanDetach || daemonctl.IsReadOnly(p.conf)
+	return p.conf.System == 0 && (p.conf.Solo || !proc.CanDetach || daemonctl.IsReadOnly(p.conf))
 }
 
 func (p *program) runCommand() int {
@@ -167,6 +169,9 @@ func (p *program) runCommand() int {
 // openService returns the service: that of the daemon, which is started on first use and
 // replaced if it is older than this program; or, in the engine, one in this process.
 func (p *program) openService(ctx context.Context, s *config.Settings, solo bool) (retake.Service, error) {
+	if solo && p.conf.System > 0 {
+		return nil, daemonctl.ErrOnlySystem
+	}
 	if solo || !proc.CanDetach {
 		if p.engine == nil {
 			return nil, daemonctl.ErrNoEngine // the command line hands over before it opens

@@ -28,6 +28,7 @@ type Config struct {
 	RuntimeDir string
 	UnitDir    string   // directory of the user's systemd units
 	ListenFDs  int      // number of sockets passed by a service manager
+	System     int      // ID of the user whose history a system daemon keeps, which is then asked; 0: none
 	Solo       bool     // RETAKE_SOLO: no daemon
 	Debug      bool     // RETAKE_DEBUG: log what is done and how long it takes
 	BootID     string   // id of this boot of the machine; "" if unknown
@@ -78,6 +79,7 @@ func Read() (Config, error) {
 		return c, err
 	}
 	c.resolveSocket()
+	c.useSystemDaemon()
 	c.ListenFDs, c.Solo, c.Debug = countListenFDs(), boolEnv("RETAKE_SOLO"), boolEnv("RETAKE_DEBUG")
 	c.BootID, c.Environ = bootID(), os.Environ()
 	c.Project = cmp.Or(os.Getenv("CLAUDE_PROJECT_DIR"), os.Getenv("GEMINI_PROJECT_DIR"))
@@ -165,6 +167,9 @@ func SignalsDir(data string) string { return filepath.Join(data, "signals") }
 
 // HasStore reports whether anything was ever protected here. It opens nothing.
 func (c Config) HasStore() bool {
+	if c.System > 0 {
+		return true // it is the daemon's, which knows
+	}
 	_, err := os.Stat(CatalogFile(c.DataDir))
 	return !errors.Is(err, os.ErrNotExist)
 }

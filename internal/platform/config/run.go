@@ -53,6 +53,9 @@ func (c Config) DataDigest() string {
 
 // MakeSocketDir creates the directory of the socket and checks that it is safe.
 func (c Config) MakeSocketDir() error {
+	if c.System > 0 {
+		return c.checkSystemSocketDir() // root has made it
+	}
 	if err := os.MkdirAll(c.SocketDir, 0o700); err != nil {
 		return unsafeSocketError("the directory of the socket cannot be made", err)
 	}
@@ -63,6 +66,9 @@ func (c Config) MakeSocketDir() error {
 // that is too permissive is fixed; a directory of another user is refused. A directory that
 // does not exist is safe.
 func (c Config) CheckSocketDir() error {
+	if c.System > 0 {
+		return c.checkSystemSocketDir()
+	}
 	i, err := os.Lstat(c.SocketDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

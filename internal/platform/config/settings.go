@@ -221,12 +221,12 @@ func (s *Settings) saveFile(change func(values map[string]string)) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
-	if err := fsx.ReplaceFile(s.path, append(b, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write settings: %w", err)
+	if err := fsx.ReplaceFile(s.path, append(b, '\n'), s.fileMode()); err != nil {
+		return s.writeError(err)
 	}
 	s.values = values
-	s.fileInfo, _ = os.Stat(s.path)                           // on error the file is read again
-	_ = fsx.ReplaceFile(s.copyPath(), append(b, '\n'), 0o600) // the daemon tries again
+	s.fileInfo, _ = os.Stat(s.path)                                  // on error the file is read again
+	_ = fsx.ReplaceFile(s.copyPath(), append(b, '\n'), s.fileMode()) // the daemon tries again
 	return nil
 }
 

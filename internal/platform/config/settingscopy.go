@@ -61,7 +61,7 @@ func (s *Settings) KeepCopy() error {
 	if err != nil {
 		return err
 	}
-	return fsx.ReplaceFile(s.copyPath(), append(b, '\n'), 0o600)
+	return fsx.ReplaceFile(s.copyPath(), append(b, '\n'), s.fileMode())
 }
 
 // keepsAll reports whether it is not known how long checkpoints are kept. The caller does not hold

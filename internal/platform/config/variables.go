@@ -31,6 +31,8 @@ var Variables = []Variable{
 	{"TERM", "If dumb, use ASCII characters only and no colors."},
 	{"XDG_CONFIG_HOME", "The settings are in its file retake/config.json. Default: ~/.config."},
 	{"XDG_DATA_HOME", "The store is in its directory retake. Default: ~/.local/share."},
+	{"XDG_STATE_HOME", "With a system daemon: hooks write their log to its directory retake. Default: ~/.local/state."},
+	{"SUDO_UID", "With a system daemon: root works on the history of this user. sudo sets it."},
 	{"XDG_RUNTIME_DIR", "Where the daemon's socket is."},
 	{"LC_ALL", "If it is C or POSIX, use ASCII characters only."},
 	{"LC_CTYPE", "Used if LC_ALL is not set."},

@@ -20,7 +20,7 @@ const exitHelperFailed = 125
 // if handled is true. It does not return if the program starts.
 func RunHelper(args []string) (handled bool, exit int) {
 	helperAvailable.Store(true)
-	if runSupervisor(args) {
+	if runSupervisor(args) || runSpawner(args) {
 		return true, 0
 	}
 	if len(args) != 1 || args[0] != insideArg || !isPipe(requestFD) || !isPipe(replyFD) {
@@ -50,11 +50,11 @@ func isPipe(fd int) bool {
 	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO
 }
 
-// setUpMounts sets up what the program sees. All mounts must be private before anything is
-// bound, so that the bind mount is not visible outside.
+// setUpMounts sets up what the program sees. The mounts follow those outside before anything is
+// bound: a bind mount is not visible outside, and what is unmounted outside is not kept alive here.
 func (o helperRequest) setUpMounts() error {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return fmt.Errorf("make mounts private: %w", err)
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
+		return fmt.Errorf("keep mounts to ourselves: %w", err)
 	}
 	if err := unix.Mount(o.Dir, o.MountPath, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("bind %s over %s: %w", o.Dir, o.MountPath, err)

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -108,7 +106,7 @@ func (a IsolatedCommand) newSupervisorRequest(at string) supervisorRequest {
 // supervisor is our side of the process that supervises a program.
 type supervisor struct {
 	grace                  time.Duration
-	cmd                    *exec.Cmd
+	process                supervisorProcess
 	requestPipe, replyPipe *os.File
 }
 
@@ -124,17 +122,15 @@ func (k *supervisor) start(s *processStreams, c supervisorRequest) error {
 		return fmt.Errorf("make a pipe: %w", err)
 	}
 	k.requestPipe, k.replyPipe = orderW, wordR
-	k.cmd = exec.Command("/proc/self/exe")
-	k.cmd.Args = []string{"retake", supervisorArg}
-	k.cmd.Dir, k.cmd.Env = "/", []string{}
-	s.attachTo(k.cmd)
-	k.cmd.ExtraFiles = []*os.File{orderR, wordW}
-	k.cmd.SysProcAttr = &syscall.SysProcAttr{}
-	if c.Program.MountPath != "" {
-		k.cmd.SysProcAttr = namespaceAttr(c.Program.DropCapabilities)
+	namespaces := c.Program.MountPath != ""
+	if sp := spawner.Load(); sp != nil {
+		k.process.ended, err = sp.start(s, orderR, wordW, namespaces, c.Program.DropCapabilities)
+	} else {
+		cmd := supervisorCommand(namespaces, c.Program.DropCapabilities)
+		s.attachTo(cmd)
+		cmd.ExtraFiles = []*os.File{orderR, wordW}
+		k.process.cmd, err = cmd, cmd.Start()
 	}
-	k.cmd.SysProcAttr.Setsid = true
-	err = k.cmd.Start()
 	_, _ = orderR.Close(), wordW.Close()
 	if err != nil {
 		_, _ = orderW.Close(), wordR.Close()
@@ -165,12 +161,12 @@ func (k *supervisor) awaitReports(ctx context.Context) (o exitReport, why, err e
 		err = words.Decode(&o)
 	}
 	if err != nil {
-		_ = k.cmd.Process.Kill() // it may be running but hang
+		k.process.kill() // it may be running but hang
 		if b.PID > 0 {
 			_ = unix.Kill(-b.PID, unix.SIGKILL)
 		}
 	}
-	_ = k.cmd.Wait()
+	k.process.wait()
 	switch {
 	case err != nil:
 		return exitReport{}, nil, errors.Join(errSupervisorDied, ctx.Err())

@@ -11,6 +11,8 @@
 //	P3  A program runs once: where it cannot run at another's path, nothing of it
 //	    has run and none of its input is read before it is run at its own.
 //	P4  When an isolated program ends, everything that it started ends too.
+//	P5  A process that works for a user and keeps files from him starts nothing of his
+//	    itself: what it starts has no right that he has not.
 package proc
 
 import (

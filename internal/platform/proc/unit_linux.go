@@ -59,11 +59,34 @@ func findSystemdRun(runtime string) (string, error) {
 // EnableUnit reloads the units of the user's manager, then enables and starts one.
 func EnableUnit(ctx context.Context, env []string, unit string) error {
 	for _, args := range [][]string{{"--user", "daemon-reload"}, {"--user", "enable", "--now", unit}} {
-		cmd := exec.CommandContext(ctx, "/usr/bin/systemctl", args...)
-		cmd.Dir, cmd.Env = "/", append([]string{}, env...)
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("run systemctl: %w: %.200s", err, out)
+		if err := runTool(ctx, env, "/usr/bin/systemctl", args...); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// EnableSystemUnit does that in root's manager.
+func EnableSystemUnit(ctx context.Context, unit string) error {
+	for _, args := range [][]string{{"daemon-reload"}, {"enable", "--now", unit}} {
+		if err := runTool(ctx, nil, "/usr/bin/systemctl", args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddSystemUser adds a user without a shell and a group of the same name.
+func AddSystemUser(ctx context.Context, name, home string) error {
+	return runTool(ctx, nil, "/usr/sbin/useradd", "--system", "--user-group", "--no-create-home", "--home-dir", home, "--shell", "/usr/sbin/nologin", name)
+}
+
+// runTool runs a program of the system.
+func runTool(ctx context.Context, env []string, path string, args ...string) error {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Dir, cmd.Env = "/", append([]string{}, env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("run %s: %w: %.200s", filepath.Base(path), err, out)
 	}
 	return nil
 }

@@ -15,3 +15,9 @@ func SpawnUnit(context.Context, string, string, Detached) error { return ErrNoMa
 
 // EnableUnit always fails: there is no service manager here.
 func EnableUnit(context.Context, []string, string) error { return ErrUnsupported }
+
+// EnableSystemUnit always fails: there is no service manager here.
+func EnableSystemUnit(context.Context, string) error { return ErrUnsupported }
+
+// AddSystemUser always fails: it is not known how to here.
+func AddSystemUser(context.Context, string, string) error { return ErrUnsupported }

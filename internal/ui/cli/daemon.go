@@ -22,7 +22,8 @@ type Daemon interface {
 	Units() []DaemonUnit
 	Install(ctx context.Context, now bool) ([]DaemonUnit, error)
 	Console(ctx context.Context, ws retake.WorkspaceID) (ConsoleOpening, error)
-	Run(ctx context.Context, starter int) error // is the daemon; starter is where to say that it is ready
+	InstallSystem(ctx context.Context, user string, now bool) ([]DaemonUnit, error) // for a user, as root
+	Run(ctx context.Context, starter, system int) error                             // is the daemon; starter is where to say that it is ready, system the user it works for
 }
 
 // DaemonState is what a daemon reports about itself.
@@ -163,7 +164,8 @@ func renderDaemon(l term.Style, st DaemonState) string {
 }
 
 func newDaemonInstallCommand(f *commandLine) *cobra.Command {
-	var onlyPrint, now bool
+	var onlyPrint, now, system bool
+	var user string
 	cmd := &cobra.Command{
 		Use: "install", Short: "Write systemd units that start the daemon on first use", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -171,15 +173,26 @@ func newDaemonInstallCommand(f *commandLine) *cobra.Command {
 				units := f.Daemon.Units()
 				return f.printAnswer(installAnswer{1, units}, func(term.Style) string { return printUnits(units) })
 			}
-			units, err := f.Daemon.Install(cmd.Context(), now)
+			install := f.Daemon.Install
+			if system {
+				install = func(ctx context.Context, now bool) ([]DaemonUnit, error) {
+					return f.Daemon.InstallSystem(ctx, user, now)
+				}
+			}
+			units, err := install(cmd.Context(), now)
 			if err != nil {
 				return err
+			}
+			if system {
+				return f.printAnswer(installAnswer{1, units}, func(l term.Style) string { return renderSystemInstalled(l, units, now) })
 			}
 			return f.printAnswer(installAnswer{1, units}, func(l term.Style) string { return renderInstalled(l, units, now) })
 		},
 	}
 	cmd.Flags().BoolVar(&onlyPrint, "print", false, "print the units instead of writing them")
 	cmd.Flags().BoolVar(&now, "now", false, "also reload systemd and enable them")
+	cmd.Flags().BoolVar(&system, "system", false, "run the daemon as a user of its own, so that agents can't delete the history; needs root")
+	cmd.Flags().StringVar(&user, "user", "", "with --system: the user to protect (default: the one who called sudo)")
 	return cmd
 }
 
@@ -204,13 +217,23 @@ func renderInstalled(l term.Style, units []DaemonUnit, now bool) string {
 	return b.String()
 }
 
+func renderSystemInstalled(l term.Style, units []DaemonUnit, now bool) string {
+	text := renderInstalled(l, units, true)
+	if !now {
+		text = strings.TrimSuffix(text, fmt.Sprintf("%s systemd listens, and starts the daemon on first use\n", l.Green(l.Glyphs.Yes)))
+		text += "\nTo use them:\n  systemctl daemon-reload\n  systemctl enable --now retake@UID.socket\n"
+	}
+	return text + "\nThe history so far stays where it is. Protect each directory anew: retake init\n"
+}
+
 // newDaemonRunCommand is the daemon itself; people start it by using it.
 func newDaemonRunCommand(f *commandLine) *cobra.Command {
-	var starter int
+	var starter, system int
 	cmd := &cobra.Command{
 		Use: "run", Short: "Run the daemon in the foreground", Hidden: true, Args: argsBetween(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.Daemon.Run(cmd.Context(), starter) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.Daemon.Run(cmd.Context(), starter, system) },
 	}
 	cmd.Flags().IntVar(&starter, "starter", 0, "descriptor on which to say that it is ready")
+	cmd.Flags().IntVar(&system, "system", 0, "be the system daemon of the user with this ID; needs root")
 	return cmd
 }

@@ -211,6 +211,9 @@ func levelText(level string) string {
 	if level == "same-user" {
 		return "same user: a program that runs as you could delete the history. Keep a copy elsewhere: retake help backup"
 	}
+	if level == "separate-user" {
+		return "separate user: only root can delete the history"
+	}
 	return termtext.Escape(level)
 }
 
