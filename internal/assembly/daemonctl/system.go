@@ -78,67 +78,85 @@ RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 	}
 }
 
+// SystemDaemon is what was installed for one user.
+type SystemDaemon struct {
+	Units    []Unit
+	Socket   string // the unit to enable
+	OldStore string // where the user's history was so far; "" if he has none
+}
+
 // InstallSystem makes what the system daemon of a user needs: Retake's own user, the directories and
 // the units. With now the service manager also begins to listen. It needs root.
-func (h *Controller) InstallSystem(ctx context.Context, name string, now bool) ([]Unit, error) {
-	uid, err := h.checkSystemInstall(name)
+func (h *Controller) InstallSystem(ctx context.Context, name string, now bool) (d SystemDaemon, err error) {
+	u, err := h.checkSystemInstall(name)
 	if err != nil {
-		return nil, err
+		return d, err
 	}
 	keeper, err := findOrAddKeeper(ctx)
 	if err != nil {
-		return nil, &retake.Error{Kind: retake.Away, What: "the user " + keeperName + " could not be added", Safe: unchanged, Err: err}
+		return d, &retake.Error{Kind: retake.Away, What: "the user " + keeperName + " could not be added", Safe: unchanged, Err: err}
 	}
-	if err := makeSystemDirs(uid, keeper); err != nil {
-		return nil, fmt.Errorf("make the directories of the system daemon: %w", err)
+	if err := makeSystemDirs(u.UID, keeper); err != nil {
+		return d, fmt.Errorf("make the directories of the system daemon: %w", err)
 	}
-	units := h.systemUnits()
-	for _, u := range units {
-		if err := os.MkdirAll(filepath.Dir(u.Path), 0o755); err != nil {
-			return nil, fmt.Errorf("write unit: %w", err)
+	d = SystemDaemon{Units: h.systemUnits(), Socket: fmt.Sprintf("%s@%d.socket", keeperName, u.UID)}
+	for _, unit := range d.Units {
+		if err := os.MkdirAll(filepath.Dir(unit.Path), 0o755); err != nil {
+			return d, fmt.Errorf("write unit: %w", err)
 		}
-		if err := fsx.ReplaceFile(u.Path, []byte(u.Text), 0o644); err != nil {
-			return nil, fmt.Errorf("write unit: %w", err)
+		if err := fsx.ReplaceFile(unit.Path, []byte(unit.Text), 0o644); err != nil {
+			return d, fmt.Errorf("write unit: %w", err)
 		}
+	}
+	if old := config.UserStore(u.Home); isThere(config.CatalogFile(old)) && !isThere(config.CatalogFile(config.SystemStore(u.UID))) {
+		d.OldStore = old
 	}
 	if !now {
-		return units, nil
+		return d, nil
 	}
-	if err := proc.EnableSystemUnit(ctx, fmt.Sprintf("%s@%d.socket", keeperName, uid)); err != nil {
-		return units, &retake.Error{Kind: retake.Partly, What: "all is installed, and the service manager did not take the units", Safe: "No daemon runs yet.", Err: err}
+	if err := proc.EnableSystemUnit(ctx, d.Socket); err != nil {
+		return d, &retake.Error{Kind: retake.Partly, What: "all is installed, and the service manager did not take the units", Safe: "No daemon runs yet.", Err: err}
 	}
-	return units, nil
+	return d, nil
 }
 
-// checkSystemInstall returns the ID of the user to protect. The engine runs as root for a moment, so
-// nobody else may be able to replace it.
-func (h *Controller) checkSystemInstall(name string) (uid int, err error) {
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// checkSystemInstall returns the user to protect. The engine runs as root for a moment, so nobody else
+// may be able to replace it.
+func (h *Controller) checkSystemInstall(name string) (u config.Identity, err error) {
 	if os.Geteuid() != 0 {
-		return 0, &retake.Error{Kind: retake.Denied, What: "only root can install a system daemon", Safe: unchanged, Hint: "sudo retake daemon install --system"}
+		return u, &retake.Error{Kind: retake.Denied, What: "only root can install a system daemon", Safe: unchanged, Hint: "sudo retake daemon install --system"}
 	}
-	uid = config.SudoUID()
+	uid := config.SudoUID()
 	if name != "" {
-		u, err := user.Lookup(name)
-		if err != nil {
-			return 0, &retake.Error{Kind: retake.NotFound, What: "there is no user " + name, Safe: unchanged, Err: err}
+		found, err := user.Lookup(name)
+		if err == nil {
+			uid, err = strconv.Atoi(found.Uid)
 		}
-		if uid, err = strconv.Atoi(u.Uid); err != nil {
-			return 0, fmt.Errorf("find user %s: %w", name, err)
+		if err != nil {
+			return u, &retake.Error{Kind: retake.NotFound, What: "there is no user " + name, Safe: unchanged, Err: err}
 		}
 	}
 	if uid <= 0 {
-		return 0, &retake.Error{Kind: retake.Invalid, What: "a system daemon protects a user other than root", Safe: unchanged, Hint: "name the user: --user NAME"}
+		return u, &retake.Error{Kind: retake.Invalid, What: "a system daemon protects a user other than root", Safe: unchanged, Hint: "name the user: --user NAME"}
+	}
+	if u, err = config.FindIdentity(uid); err != nil {
+		return u, err
 	}
 	if h.exe == "" {
-		return 0, ErrNoEngine
+		return u, ErrNoEngine
 	}
 	if err := checkOnlyRootWrites(h.exe); err != nil {
-		return 0, &retake.Error{
+		return u, &retake.Error{
 			Kind: retake.Denied, What: "the program " + h.exe + " is not safe to run as root", Safe: unchanged,
 			Hint: "install both programs where only root can write, such as /usr/local/bin", Err: err,
 		}
 	}
-	return uid, nil
+	return u, nil
 }
 
 // checkOnlyRootWrites looks at a file and at all directories above it.

@@ -49,9 +49,9 @@ func (k daemonAdapter) Console(ctx context.Context, ws retake.WorkspaceID) (cli.
 
 func (k daemonAdapter) Units() []cli.DaemonUnit { return toDaemonUnits(k.daemonController().Units()) }
 
-func (k daemonAdapter) InstallSystem(ctx context.Context, user string, now bool) ([]cli.DaemonUnit, error) {
-	u, err := k.daemonController().InstallSystem(ctx, user, now)
-	return toDaemonUnits(u), err
+func (k daemonAdapter) InstallSystem(ctx context.Context, user string, now bool) (cli.SystemDaemon, error) {
+	d, err := k.daemonController().InstallSystem(ctx, user, now)
+	return cli.SystemDaemon{Units: toDaemonUnits(d.Units), Socket: d.Socket, OldStore: d.OldStore}, err
 }
 
 func (k daemonAdapter) Install(ctx context.Context, now bool) ([]cli.DaemonUnit, error) {

@@ -12,7 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -74,7 +76,7 @@ func Read() (Config, error) {
 	if c.WorkDir, err = workingDir(); err != nil {
 		return c, err
 	}
-	c.Home, _ = os.UserHomeDir() // without one, RETAKE_HOME or XDG variables must say where
+	c.Home = homeDir() // without one, RETAKE_HOME or XDG variables must say where
 	if err := c.resolvePaths(); err != nil {
 		return c, err
 	}
@@ -91,6 +93,17 @@ func Read() (Config, error) {
 	c.Color = !noColor && term != "dumb"
 	c.ASCII = term == "dumb" || isPlainLocale()
 	return c, nil
+}
+
+// homeDir returns "" if there is none. Service managers do not set the variable for root.
+func homeDir() string {
+	if dir, err := os.UserHomeDir(); err == nil {
+		return dir
+	}
+	if u, err := user.LookupId(strconv.Itoa(os.Getuid())); err == nil {
+		return u.HomeDir
+	}
+	return ""
 }
 
 // unitSubdir is where systemd looks for units of a user, below the configuration directory.

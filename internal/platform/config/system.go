@@ -32,6 +32,9 @@ func SystemSettings(uid int) string {
 // SystemStore is the data directory of a system daemon.
 func SystemStore(uid int) string { return filepath.Join(SystemDataDir, strconv.Itoa(uid)) }
 
+// UserStore is where the history of a user is who has no system daemon and sets no variables.
+func UserStore(home string) string { return filepath.Join(home, ".local", "share", "retake") }
+
 // useSystemDaemon sets the places of the system daemon that root has installed for this user, if
 // there is one. Root itself acts for the user who called sudo.
 func (c *Config) useSystemDaemon() {
@@ -79,6 +82,7 @@ func (c *Config) checkSystemSocketDir() error {
 type Identity struct {
 	UID, GID int
 	Groups   []int
+	Name     string
 	Home     string
 }
 
@@ -88,7 +92,7 @@ func FindIdentity(uid int) (Identity, error) {
 	if err != nil {
 		return Identity{}, fmt.Errorf("find user %d: %w", uid, err)
 	}
-	out := Identity{UID: uid, Home: u.HomeDir}
+	out := Identity{UID: uid, Name: u.Username, Home: u.HomeDir}
 	if out.GID, err = strconv.Atoi(u.Gid); err != nil {
 		return Identity{}, fmt.Errorf("find the group of user %d: %w", uid, err)
 	}
@@ -113,6 +117,7 @@ func SystemEngine(id Identity) (Config, error) {
 	c.System, c.Home, c.WorkDir, c.RetakeHome, c.Solo, c.UnitDir = id.UID, id.Home, "/", "", false, ""
 	c.DataDir, c.SettingsFile = SystemStore(id.UID), SystemSettings(id.UID)
 	c.SocketDir, c.Socket = SystemRunDir, SystemSocket(id.UID)
+	c.Environ = []string{"PATH=" + defaultPath, "HOME=" + id.Home, "USER=" + id.Name, "LOGNAME=" + id.Name}
 	return c, nil
 }
 

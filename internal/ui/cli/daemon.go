@@ -22,7 +22,7 @@ type Daemon interface {
 	Units() []DaemonUnit
 	Install(ctx context.Context, now bool) ([]DaemonUnit, error)
 	Console(ctx context.Context, ws retake.WorkspaceID) (ConsoleOpening, error)
-	InstallSystem(ctx context.Context, user string, now bool) ([]DaemonUnit, error) // for a user, as root
+	InstallSystem(ctx context.Context, user string, now bool) (SystemDaemon, error) // for a user, as root
 	Run(ctx context.Context, starter, system int) error                             // is the daemon; starter is where to say that it is ready, system the user it works for
 }
 
@@ -42,6 +42,13 @@ type DaemonState struct {
 type DaemonUnit struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
+}
+
+// SystemDaemon is what was installed for one user.
+type SystemDaemon struct {
+	Units    []DaemonUnit
+	Socket   string // the unit to enable
+	OldStore string // where the user's history was so far; "" if he has none
 }
 
 type daemonAnswer struct {
@@ -169,22 +176,23 @@ func newDaemonInstallCommand(f *commandLine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "install", Short: "Write systemd units that start the daemon on first use", Args: argsBetween(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if onlyPrint && system {
+				return usageError(helpHint(cmd), "--print shows the units of your own daemon only")
+			}
 			if onlyPrint {
 				units := f.Daemon.Units()
 				return f.printAnswer(installAnswer{1, units}, func(term.Style) string { return printUnits(units) })
 			}
-			install := f.Daemon.Install
 			if system {
-				install = func(ctx context.Context, now bool) ([]DaemonUnit, error) {
-					return f.Daemon.InstallSystem(ctx, user, now)
+				d, err := f.Daemon.InstallSystem(cmd.Context(), user, now)
+				if err != nil {
+					return err
 				}
+				return f.printAnswer(installAnswer{1, d.Units}, func(l term.Style) string { return renderSystemInstalled(l, d, now) })
 			}
-			units, err := install(cmd.Context(), now)
+			units, err := f.Daemon.Install(cmd.Context(), now)
 			if err != nil {
 				return err
-			}
-			if system {
-				return f.printAnswer(installAnswer{1, units}, func(l term.Style) string { return renderSystemInstalled(l, units, now) })
 			}
 			return f.printAnswer(installAnswer{1, units}, func(l term.Style) string { return renderInstalled(l, units, now) })
 		},
@@ -205,25 +213,33 @@ func printUnits(units []DaemonUnit) string {
 }
 
 func renderInstalled(l term.Style, units []DaemonUnit, now bool) string {
+	text := renderWritten(l, units, now)
+	if !now {
+		text += fmt.Sprintf("\nTo use them:\n  retake daemon stop && systemctl --user daemon-reload\n  systemctl --user enable --now %s\n", termtext.Escape(filepath.Base(units[0].Path)))
+	}
+	return text
+}
+
+func renderWritten(l term.Style, units []DaemonUnit, now bool) string {
 	var b strings.Builder
 	for _, u := range units {
 		fmt.Fprintf(&b, "%s wrote %s\n", l.Green(l.Glyphs.Yes), l.DisplayPath(u.Path))
 	}
 	if now {
 		fmt.Fprintf(&b, "%s systemd listens, and starts the daemon on first use\n", l.Green(l.Glyphs.Yes))
-		return b.String()
 	}
-	fmt.Fprintf(&b, "\nTo use them:\n  retake daemon stop && systemctl --user daemon-reload\n  systemctl --user enable --now %s\n", termtext.Escape(filepath.Base(units[0].Path)))
 	return b.String()
 }
 
-func renderSystemInstalled(l term.Style, units []DaemonUnit, now bool) string {
-	text := renderInstalled(l, units, true)
+func renderSystemInstalled(l term.Style, d SystemDaemon, now bool) string {
+	text := renderWritten(l, d.Units, now)
 	if !now {
-		text = strings.TrimSuffix(text, fmt.Sprintf("%s systemd listens, and starts the daemon on first use\n", l.Green(l.Glyphs.Yes)))
-		text += "\nTo use them:\n  systemctl daemon-reload\n  systemctl enable --now retake@UID.socket\n"
+		text += fmt.Sprintf("\nTo use it:\n  systemctl daemon-reload\n  systemctl enable --now %s\n", termtext.Escape(d.Socket))
 	}
-	return text + "\nThe history so far stays where it is. Protect each directory anew: retake init\n"
+	if d.OldStore != "" {
+		text += fmt.Sprintf("\nThe history so far stays in %s.\nTo take it along, see docs/use/system-daemon.md.\n", l.DisplayPath(d.OldStore))
+	}
+	return text
 }
 
 // newDaemonRunCommand is the daemon itself; people start it by using it.

@@ -56,7 +56,7 @@ func attackerChild(args []string) int {
 	a.rng = rand.New(rand.NewPCG(seed, 31))
 	a.find(control)
 	for range n {
-		k := attacks[a.rng.IntN(len(attacks))]
+		k := a.pickAttack()
 		a.out.Kinds[k.name]++
 		if told := k.try(&a); told != "" && !control && len(a.out.Successes) < 20 {
 			a.out.Successes = append(a.out.Successes, k.name+": "+told)
@@ -122,27 +122,43 @@ func (a *attacker) retake(args ...string) ([]byte, error) {
 
 // attack is one kind of attack. It tells what worked and must not, or "".
 type attack struct {
-	name string
-	try  func(a *attacker) string
+	name   string
+	weight int // how often it is tried beside the others
+	try    func(a *attacker) string
 }
 
 var attacks = []attack{
-	{"signal", (*attacker).signal},
-	{"trace", (*attacker).trace},
-	{"look into the process", (*attacker).lookInside},
-	{"limits of the process", (*attacker).limits},
-	{"files of the store", (*attacker).touchStore},
-	{"store by a name space", (*attacker).enterByNamespace},
-	{"socket file", (*attacker).touchSocket},
-	{"settings", (*attacker).touchSettings},
-	{"requests that lose history", (*attacker).askToLose},
-	{"commands that lose history", (*attacker).commandToLose},
-	{"broken requests", (*attacker).sendGarbage},
-	{"forged credentials", (*attacker).forge},
-	{"own files", (*attacker).damageOwn},
-	{"links in the workspace", (*attacker).link},
-	{"restores and forks elsewhere", (*attacker).writeElsewhere},
-	{"full quota", (*attacker).fill},
+	{"signal", 12, (*attacker).signal},
+	{"trace", 12, (*attacker).trace},
+	{"look into the process", 12, (*attacker).lookInside},
+	{"limits of the process", 6, (*attacker).limits},
+	{"files of the store", 20, (*attacker).touchStore},
+	{"store by a name space", 3, (*attacker).enterByNamespace},
+	{"socket file", 6, (*attacker).touchSocket},
+	{"settings", 6, (*attacker).touchSettings},
+	{"requests that lose history", 20, (*attacker).askToLose},
+	{"commands that lose history", 2, (*attacker).commandToLose},
+	{"broken requests", 3, (*attacker).sendGarbage},
+	{"forged credentials", 8, (*attacker).forge},
+	{"own files", 1, (*attacker).damageOwn},
+	{"links in the workspace", 1, (*attacker).link},
+	{"restores and forks elsewhere", 2, (*attacker).writeElsewhere},
+	{"full quota", 1, (*attacker).fill},
+}
+
+// pickAttack prefers those that are over at once.
+func (a *attacker) pickAttack() attack {
+	sum := 0
+	for _, k := range attacks {
+		sum += k.weight
+	}
+	n := a.rng.IntN(sum)
+	for _, k := range attacks {
+		if n -= k.weight; n < 0 {
+			return k
+		}
+	}
+	return attacks[0]
 }
 
 func (a *attacker) pick(list ...string) string { return list[a.rng.IntN(len(list))] }

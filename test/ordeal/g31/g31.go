@@ -32,7 +32,7 @@ func init() {
 const (
 	quickAttempts = 300
 	fullAttempts  = 12000
-	controlTries  = 300
+	controlTries  = 100
 )
 
 func outOfReach(r *harness.Run) []harness.Verdict {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/client"
+	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/test/ordeal/daemonbed"
 )
 
@@ -36,7 +38,7 @@ const (
 
 	checkpoints = 8
 	filesEach   = 5
-	restEvery   = 1500 // attacks between two looks
+	restEvery   = 1000 // attacks between two looks
 	waitDaemon  = 30 * time.Second
 	limit       = 2 * time.Minute // of one command
 )
@@ -52,9 +54,9 @@ type machine struct {
 	socket    string
 	workspace retake.WorkspaceID
 
-	held   []map[string]string // files of each checkpoint, by path, as their digests
-	guard  map[string]string
-	out    outcome
+	held  []map[string]string // files of each checkpoint, by path, as their digests
+	guard map[string]string
+	out   outcome
 }
 
 // live builds the machine, lets it be attacked, and looks at what is left.
@@ -160,8 +162,8 @@ func (m *machine) begin() error {
 		return err
 	}
 	for end := time.Now().Add(waitDaemon); ; time.Sleep(20 * time.Millisecond) {
-		if _, err := m.as(false, "/", "daemon", "status"); err == nil {
-			return nil
+		if c, err := net.Dial("unix", config.SystemSocket(userID)); err == nil {
+			return c.Close()
 		}
 		if time.Now().After(end) {
 			return fmt.Errorf("the system daemon does not answer: %s", said.String())
