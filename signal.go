@@ -87,6 +87,10 @@ type Call struct {
 	// Unfinished: it was interrupted, or goes on in the background. Nobody knows how it ends.
 	Unfinished bool `json:"unfinished,omitempty"`
 
+	// Files is the text of the files that it runs, as far as they were read; by their paths as
+	// risk.Judgement.Runs has them.
+	Files map[string]string `json:"-"`
+
 	// What an MCP server says of its tool; nil when it says nothing.
 	ReadOnly    *bool `json:"read_only,omitempty"`
 	Destructive *bool `json:"destructive,omitempty"`

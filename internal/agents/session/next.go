@@ -215,7 +215,7 @@ func (n *transition) rememberCall(c *retake.Call) {
 		return
 	}
 	kept := *c
-	kept.Output, kept.Paths = truncate(kept.Output, maxOutput), nil
+	kept.Output, kept.Paths, kept.Files = truncate(kept.Output, maxOutput), nil, nil
 	if len(kept.Input) > maxOutput {
 		kept.Input = nil
 	}

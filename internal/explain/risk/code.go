@@ -52,7 +52,7 @@ func judgeDjango(j *callJudge, c *command, args []string) {
 	}
 }
 
-// judgeCode judges code that is part of the call itself. Code in a file is not read.
+// judgeCode judges code that is part of the call itself, or in the file that it names.
 func judgeCode(j *callJudge, c *command) {
 	var parts []string
 	switch c.name() {
@@ -73,6 +73,8 @@ func judgeCode(j *callJudge, c *command) {
 	}
 	if len(list) == 0 || list[0] == "-" {
 		parts = append(parts, c.stdin)
+	} else if len(parts) == 0 {
+		runCodeFile(j, c)
 	}
 	j.judgeInlineCode(strings.Join(parts, "\n"), c)
 }

@@ -19,6 +19,8 @@ type command struct {
 	depth      int      // texts inside of texts
 	wrapDepth  int      // programs before it that run it
 
+	wasRead bool // the file that it runs was read, and deletes something
+
 	generatedArgs bool   // its arguments are made by another program
 	placeholder   string // what they stand in for, as {}; empty: they are at the end
 	found         []word // the directories that they are found below; nil: nobody knows
@@ -35,6 +37,7 @@ type word struct {
 	syntax  *syntax.Word // as parsed; nil: only the text is known
 	cut     int          // bytes of it before the text: a flag, as in --output=x
 	isPlain bool         // the text is what a shell makes of it
+	follow  bool         // find goes through the links below it
 }
 
 // afterFlag returns the word without its first bytes.

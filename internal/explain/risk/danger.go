@@ -51,6 +51,9 @@ func (j *callJudge) recordOverwrite(d Danger) {
 // recordDanger records a danger. Equal ones are merged, and so are files that are
 // overwritten in the same way.
 func (j *callJudge) recordDanger(d Danger) {
+	if d.verb == "" {
+		j.deletions++
+	}
 	for i := range j.result.Dangers {
 		have := &j.result.Dangers[i]
 		switch {

@@ -139,7 +139,8 @@ func (j *callJudge) addUnpack(c *command, dirs []word) {
 func judgeUnzip(j *callJudge, c *command) {
 	switch name := c.name(); {
 	case name == "unzip":
-		if c.hasFlag("-o") && !c.hasFlag("-l", "-t", "-p", "-v") {
+		answered := c.readsInput || c.stdin != "" // yes A | unzip
+		if (c.hasFlag("-o") || answered && !c.hasFlag("-n")) && !c.hasFlag("-l", "-t", "-p", "-v") {
 			j.addUnpack(c, c.flagWords("-d"))
 		}
 	case strings.HasPrefix(name, "7"):

@@ -215,15 +215,11 @@ func (w *shellWalker) workTexts() []string {
 	}
 	var out []string
 	for _, d := range w.where.all() {
-		switch {
-		case d == "":
-			d = startWord
-		case d[0] == '~':
-			d = homeWord + d[1:]
-		case d[0] != '/':
-			d = startWord + "/" + d
+		if d == "" {
+			out = append(out, startWord)
+			continue
 		}
-		out = append(out, d)
+		out = append(out, encodePlace(d))
 	}
 	return out
 }

@@ -16,7 +16,7 @@ type Unrecoverable struct {
 
 // addUnrecoverable records such a part once.
 func addUnrecoverable(j *callJudge, class retake.GateClass, target string, c *command) {
-	if class == "" || len(j.result.Unrecoverable) >= MaxEffects || onlyReads(c) {
+	if class == "" || j.maybe > 0 || len(j.result.Unrecoverable) >= MaxEffects || onlyReads(c) {
 		return
 	}
 	u := Unrecoverable{Class: class, Target: cleanText(target, 120), Text: cleanText(c.text, 200)}

@@ -1,6 +1,7 @@
 package risk
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -123,7 +124,14 @@ func findStarts(c *command) []word {
 			list = append(list, args[i])
 		}
 	}
-	return orHere(list)
+	list = orHere(list)
+	if c.hasFlag("-L", "-follow") {
+		list = slices.Clone(list)
+		for i := range list {
+			list[i].follow = true
+		}
+	}
+	return list
 }
 
 // fdStarts returns the directories that fd searches: the operands after the pattern.

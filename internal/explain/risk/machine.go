@@ -36,8 +36,8 @@ func judgeCrontab(j *callJudge, c *command) {
 	j.addEffect("machine", "crontab", c)
 }
 
-// judgeByName judges scripts by their names: make clean, npm run deploy, ./wipe.sh. Their
-// content is not read; people name them after what they do.
+// judgeByName judges scripts by their names: make clean, npm run deploy, ./wipe.sh. People name
+// them after what they do, and not all of their content can be read.
 func (j *callJudge) judgeByName(c *command) {
 	script, ok := scriptNames(c)
 	if !ok || c.isDryRun() || c.hasFlag("-n") && containsWord("sh bash dash zsh ksh", c.name()) || c.hasFlag("-n", "--just-print", "--recon") && containsWord("make gmake", c.name()) {
@@ -52,6 +52,7 @@ func (j *callJudge) judgeByName(c *command) {
 		}
 		for _, w := range words {
 			switch {
+			case c.wasRead && containsWord("clean cleanup", w): // it says more than its name
 			case containsWord("clean distclean clobber wipe purge nuke mrproper teardown cleanup", w):
 				j.addFinding("clean", s, c, nil)
 			case containsWord("migrate migration migrations rollback", w), containsWord("reset drop", w) && len(words) > 1:

@@ -100,6 +100,7 @@ type shellWalker struct {
 
 	level    int              // of the node that is being visited
 	scopes   []scope          // the subshells that it is in
+	branches []int            // levels of the parts of a file that only some runs reach
 	settings []*syntax.Assign // those that hold for one command only
 }
 
@@ -133,14 +134,21 @@ func (w *shellWalker) visitNode(n syntax.Node) bool {
 		w.recordLoop(n)
 	case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst:
 		w.scopes = append(w.scopes, scope{w.level, w.where})
+	case *syntax.IfClause, *syntax.CaseClause, *syntax.FuncDecl, *syntax.WhileClause:
+		if w.fileDepth > 0 {
+			w.branches, w.maybe = append(w.branches, w.level), w.maybe+1
+		}
 	case *syntax.Stmt:
 		w.judgeStmt(n)
 	}
 	return true
 }
 
-// leaveNode ends the subshell that ends here.
+// leaveNode ends the subshell, or the branch, that ends here.
 func (w *shellWalker) leaveNode() {
+	if last := len(w.branches) - 1; last >= 0 && w.branches[last] == w.level {
+		w.branches, w.maybe = w.branches[:last], w.maybe-1
+	}
 	if last := len(w.scopes) - 1; last >= 0 && w.scopes[last].level == w.level {
 		w.where = w.scopes[last].where
 		w.scopes = w.scopes[:last]

@@ -142,6 +142,41 @@ func (j *callJudge) places(f form) []string {
 	return j.paid(out)
 }
 
+// linkedPlaces returns where a form points if a name before a ".." is a link: a path with that "..".
+func linkedPlaces(j *callJudge, f form) []string {
+	if !leavesName(f.text) || f.unknown || f.glob || j.elsewhere || len(f.text) > maxPathBytes || f.isRelative() && j.where.unknown {
+		return nil
+	}
+	switch {
+	case f.home:
+		return j.paid([]string{"~/" + strings.TrimLeft(f.text, "/")})
+	case f.start:
+		return j.paid([]string{strings.TrimLeft(f.text, "/")})
+	case path.IsAbs(f.text):
+		return j.paid([]string{f.text})
+	}
+	var out []string
+	for _, base := range j.where.all() {
+		if base != "" {
+			base += "/"
+		}
+		out = append(out, base+f.text)
+	}
+	return j.paid(out)
+}
+
+// leavesName reports whether a path has a ".." after a name.
+func leavesName(p string) bool {
+	named := false
+	for e := range strings.SplitSeq(p, "/") {
+		if e == ".." && named {
+			return true
+		}
+		named = named || e != "" && e != "." && e != ".."
+	}
+	return false
+}
+
 // paid returns the paths if the budget of the call allows them.
 func (j *callJudge) paid(paths []string) []string {
 	for _, p := range paths {

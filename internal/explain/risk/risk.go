@@ -2,8 +2,9 @@
 // something in the workspace, and what it does outside that no restore takes
 // back. docs/use/risky-commands.md lists the rules.
 //
-// It reads the text of the call alone, and programs.json, which is part of the
-// program: no other file, no network, no clock, and it runs nothing. Every word of a call is hostile.
+// It reads the text of the call, of the files that it runs as far as its caller has read them, and
+// programs.json, which is part of the program: no other file, no network, no clock, and it runs
+// nothing. Every word of a call is hostile.
 //
 // Invariants:
 //  1. Work is bounded by MaxText and MaxNodes; a call that is not read whole is
@@ -38,6 +39,8 @@ type Judgement struct {
 	Dangers     []Danger         // all of it, the worst first
 	Effects     []ExternalEffect // done outside
 
+	Runs []string // files that it runs and whose text was not there: absolute, "~/…", or relative to where the call begins
+
 	Unrecoverable []Unrecoverable // parts that neither a checkpoint nor a restore helps against
 
 	// MayDestroyOutside: there are dangers OnlyOutside, which do not make the call destructive before
@@ -65,6 +68,7 @@ func Judge(c retake.Call) Judgement { return JudgeWith(nil, c) }
 // JudgeWith applies the rules, and those that the user added; nil: none.
 func JudgeWith(user *retake.RiskRules, c retake.Call) Judgement {
 	j := newCallJudge(user)
+	j.files = c.Files
 	switch c.Kind {
 	case retake.CallShell:
 		j.judgeText(c.Command)
@@ -99,6 +103,12 @@ type callJudge struct {
 	vars            map[string]string // set in the text itself
 	scripts         map[string]string // the files that the call writes
 
+	files     map[string]string // texts of files that were read, by place
+	running   []string          // the files that are being judged
+	fileDepth int               // how many of these are scripts
+	deletions int               // dangers that were recorded, but for what is only written over
+	maybe     int               // above 0: nobody knows whether this part of a file runs
+
 	values    map[string][]string // the same as forms, encoded; several if a loop sets them
 	where     workDirs            // where relative paths begin, because of cd
 	elsewhere bool                // the command runs where paths are not those of this machine
@@ -130,6 +140,9 @@ func (j *callJudge) addUnread() {
 
 // addEffect records an external effect. Equal ones are merged.
 func (j *callJudge) addEffect(rule, target string, c *command) {
+	if j.maybe > 0 {
+		return
+	}
 	addUnrecoverable(j, effectClass(rule, target, c), target, c)
 	if len(j.result.Effects) >= MaxEffects {
 		return

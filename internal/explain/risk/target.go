@@ -17,7 +17,7 @@ const (
 // Target is a file or directory that a danger destroys or writes over, as the call names it.
 type Target struct {
 	Name   string   // as written, for people, with secrets masked, at most maxTargetName bytes
-	Paths  []string // where it may be: absolute, "~" or "~/..." for the home directory, or relative to where the call begins; nil: only the running shell could tell
+	Paths  []string // where it may be, a ".." after a name if that may be a link: absolute, "~" or "~/..." for the home directory, or relative to where the call begins; nil: only the running shell could tell
 	Glob   bool     // Paths have patterns in the form of path.Match; "**" may occur
 	Follow bool     // the content behind a link is destroyed, not the link itself
 
@@ -76,7 +76,7 @@ func targetName(name string) string { return cleanText(name, maxTargetName-len("
 
 // newTarget returns what one form of a word names.
 func (j *callJudge) newTarget(name string, f form, follow bool) Target {
-	t := Target{Name: targetName(name), Paths: j.places(f), Follow: follow || len(f.text) > 1 && strings.HasSuffix(f.text, "/")}
+	t := Target{Name: targetName(name), Paths: appendNew(j.places(f), linkedPlaces(j, f)), Follow: follow || len(f.text) > 1 && strings.HasSuffix(f.text, "/")}
 	t.Glob = f.glob && t.Paths != nil
 	return t
 }
@@ -125,7 +125,10 @@ func (j *callJudge) wordTargets(c *command, w word, follow bool) []Target {
 		if len(forms) > 1 {
 			name = f.shown()
 		}
-		list = append(list, j.newTarget(name, f, follow))
+		list = append(list, j.newTarget(name, f, follow || w.follow))
+	}
+	if w.follow {
+		list = append(list, unnamedTarget("files behind links in "+w.text))
 	}
 	return list
 }

@@ -30,7 +30,8 @@ func judgeHandedText(j *callJudge, c *command) bool {
 		j.judgeChild(joinWords(c.words[2:]), c.depth+1)
 	case containsWord("source .", name):
 		if len(c.words) > 1 {
-			j.judgeShell(scriptText(j, c, c.words[1]), c.depth+1)
+			j.judgeShell(substitutedText(c, c.words[1]), c.depth+1)
+			runFile(j, c, c.words[1], c.words[2:], true)
 		}
 	default:
 		return false
@@ -44,7 +45,8 @@ func judgeScriptFile(j *callJudge, c *command, n int) {
 	if strings.Contains(file.text, "curl ") || strings.Contains(file.text, "wget ") {
 		j.addForeignScript(c) // bash <(curl …)
 	}
-	j.judgeChild(scriptText(j, c, file), c.depth+1)
+	j.judgeChild(substitutedText(c, file), c.depth+1)
+	runFile(j, c, file, c.args()[n+1:], true)
 	j.judgeByName(c.commandFrom(1 + n))
 }
 
@@ -80,12 +82,9 @@ func (w *shellWalker) recordScript(s *syntax.Stmt, c *command) {
 	}
 }
 
-// scriptText returns the text of a script that the call itself wrote, or that another command prints into
-// it: bash <(echo text). "": nobody knows it.
-func scriptText(j *callJudge, c *command, file word) string {
-	if text, ok := j.scripts[file.text]; ok {
-		return text
-	}
+// substitutedText returns what another command prints into a script: bash <(echo text). "": nobody
+// knows it.
+func substitutedText(c *command, file word) string {
 	if file.syntax == nil || c.walker == nil || len(file.syntax.Parts) != 1 {
 		return ""
 	}
@@ -100,22 +99,13 @@ func scriptText(j *callJudge, c *command, file word) string {
 	return c.walker.pipeOutput(call).text
 }
 
-// judgeWrittenScript judges a file that the call itself wrote and now runs.
-func judgeWrittenScript(j *callJudge, c *command) {
-	if text, ok := j.scripts[c.words[0].text]; ok && strings.Contains(c.words[0].text, "/") {
-		j.judgeChild(text, c.depth+1)
-	}
-}
-
-// judgeRecipe judges a makefile that make reads from its input.
-func judgeRecipe(j *callJudge, c *command) {
-	if from, ok := c.flagValue("-f", "--file"); !ok || from != "-" {
-		return
-	}
-	for line := range strings.SplitSeq(c.stdin, "\n") {
-		if recipe, ok := strings.CutPrefix(line, "\t"); ok {
-			j.judgeChild(strings.TrimLeft(recipe, "@-+"), c.depth+1)
-		}
+// judgeOwnProgram judges the text of a program that is the user's own.
+func judgeOwnProgram(j *callJudge, c *command) {
+	switch first := c.words[0]; {
+	case isOwnScript(first.text):
+		runFile(j, c, first, c.args(), false)
+	case !strings.Contains(first.text, "/"):
+		runProgram(j, c)
 	}
 }
 

@@ -21,10 +21,8 @@ func (j *callJudge) judgeSimple(c *command) {
 	if j.judgeWrapped(c) {
 		return
 	}
-	judgeWrittenScript(j, c)
-	if containsWord("make gmake", c.name()) {
-		judgeRecipe(j, c)
-	}
+	judgeOwnProgram(j, c)
+	j.inProject(c, func() { judgeRecipes(j, c) })
 	for _, judge := range known().judges[c.name()] {
 		judge(j, c)
 	}
@@ -151,8 +149,7 @@ func (j *callJudge) judgeTextArgs(c *command) bool {
 	return true
 }
 
-// judgeShellProgram judges bash -c TEXT, and text from a here-document or a pipe. A script
-// in a file is not read.
+// judgeShellProgram judges bash -c TEXT, bash FILE, and text from a here-document or a pipe.
 func (j *callJudge) judgeShellProgram(c *command) {
 	args := c.args()
 	for i := 0; i < len(args); i++ {

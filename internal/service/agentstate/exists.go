@@ -16,27 +16,30 @@ import (
 // pathFuncs returns functions that report whether a path named by a call exists, and whether it is
 // inside the workspace. When in doubt it exists, and is outside: an extra checkpoint costs little.
 func (s *Agents) pathFuncs(ws retake.Workspace, sig retake.Signal) (exists, inside func(string) bool) {
-	bases := callBaseDirs(sig)
-	absolute := func(place string) []string {
-		switch {
-		case filepath.IsAbs(place):
-			return []string{place}
-		case place == "~" || strings.HasPrefix(place, "~/"):
-			return []string{filepath.Join(s.workspaces.HomeDir, place[1:])}
-		}
-		all := make([]string, len(bases))
-		for i, base := range bases {
-			all[i] = filepath.Join(base, place)
-		}
-		return all
-	}
 	exists = func(place string) bool {
-		return slices.ContainsFunc(absolute(place), func(p string) bool { return s.pathExists(ws.Root, p) })
+		return slices.ContainsFunc(s.absolutePaths(sig, place), func(p string) bool { return s.pathExists(ws.Root, p) })
 	}
 	inside = func(place string) bool {
-		return !slices.ContainsFunc(absolute(place), func(p string) bool { return !isBelow(ws.Root, p) })
+		return !slices.ContainsFunc(s.absolutePaths(sig, place), func(p string) bool { return !isBelow(ws.Root, p) })
 	}
 	return exists, inside
+}
+
+// absolutePaths returns where a path named by a call may be.
+func (s *Agents) absolutePaths(sig retake.Signal, place string) []string {
+	switch {
+	case filepath.IsAbs(place):
+		return []string{place}
+	case place == "~" || strings.HasPrefix(place, "~/"):
+		return []string{filepath.Join(s.workspaces.HomeDir, place[1:])}
+	}
+	var all []string
+	for _, base := range callBaseDirs(sig) {
+		if at := filepath.Join(base, place); !slices.Contains(all, at) {
+			all = append(all, at)
+		}
+	}
+	return all
 }
 
 // isBelow reports whether a path is in a directory, with the links on the way to it resolved.

@@ -69,6 +69,7 @@ func (s *Agents) observeSignal(ctx context.Context, sig retake.Signal, waited bo
 	if habits.Paused {
 		return retake.Reaction{Workspace: ws.ID}, nil
 	}
+	runFileReader{s}.readRunFiles(&sig, habits.Risk)
 	h := s.StateOf(ws.ID)
 	if sig.Kind == retake.SignalPrompt {
 		s.insight.StopChecks(ws.ID) // the files are about to change

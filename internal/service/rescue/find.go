@@ -84,17 +84,32 @@ func (f *finder) addPath(p string, t risk.Target) {
 func (f *finder) absolutePaths(p string) []string {
 	switch {
 	case p == "~" || strings.HasPrefix(p, "~/"):
-		return []string{filepath.Join(f.svc.workspaces.HomeDir, p[1:])}
+		return []string{joinThroughLinks(f.svc.workspaces.HomeDir, p[1:])}
 	case filepath.IsAbs(p):
-		return []string{filepath.Clean(p)}
+		return []string{joinThroughLinks("/", p)}
 	}
 	var out []string
 	for _, base := range f.req.Bases {
-		if at := filepath.Join(base, p); !slices.Contains(out, at) {
+		if at := joinThroughLinks(base, p); !slices.Contains(out, at) {
 			out = append(out, at)
 		}
 	}
 	return out
+}
+
+// joinThroughLinks joins a path as the kernel does: a ".." after a link leads to where the link points.
+func joinThroughLinks(base, p string) string {
+	for e := range strings.SplitSeq(p, "/") {
+		if e != ".." {
+			base = filepath.Join(base, e)
+			continue
+		}
+		if real, err := workspace.RealPath(base); err == nil {
+			base = real
+		}
+		base = filepath.Dir(base)
+	}
+	return base
 }
 
 // expandGlob returns the paths that a pattern matches, and whether these are all. A pattern with **

@@ -226,10 +226,13 @@ func fillIn(v reflect.Value, field string, n *int) {
 		v.SetMapIndex(key, value)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).Tag.Get("json") == "-" && v.Field(i).Kind() == reflect.Pointer {
+			if v.Type().Field(i).Tag.Get("json") == "-" && (v.Field(i).Kind() == reflect.Pointer || v.Field(i).Kind() == reflect.Map) {
 				continue // it never leaves the process
 			}
 			name := v.Type().Field(i).Name
+			if name == "Others" { // plans of plans, too
+				continue
+			}
 			if name == "Inside" { // rows inside of rows end somewhere
 				v.Field(i).Set(reflect.MakeSlice(v.Field(i).Type(), 1, 1))
 				continue

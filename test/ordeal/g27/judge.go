@@ -70,18 +70,11 @@ func (t *trial) judge(lost []loss) error {
 	if how[byRescue]+how[byOther]+how[byName]+how[byUnknown] > 0 {
 		s.Caught++ // without what the row says of files elsewhere it would be silent
 	}
-	switch {
-	case len(silent) > 0 && t.play.class == unreadClass:
-		s.Unread = append(s.Unread, t.play.String())
-	case len(silent) > 0:
+	if len(silent) > 0 {
 		t.fail(fmt.Sprintf("%d of %d lost in silence: %s", len(silent), len(lost), shortList(silent)))
 	}
 	return t.checkProgram(how[byRescue] > 0)
 }
-
-// unreadClass are calls that run a file: what is in it is not read, and docs/use/risky-commands.md says so.
-// They are counted apart.
-const unreadClass = "script"
 
 // How a loss is covered.
 const (

@@ -59,7 +59,7 @@ func openLane(exe string) (*lane, error) {
 
 // mountDirs mounts empty file systems over the two directories, with the programs in one of them.
 func mountDirs(exe string) error {
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("private mounts: %w", err)
 	}
 	if err := unix.Mount("tmpfs", mountDir, "tmpfs", 0, "size=4g,mode=755"); err != nil {
