@@ -47,6 +47,7 @@ type Plan struct {
 	Facts     []Fact      `json:"facts,omitempty"`   // what the steps mean, from now to then; none: not known
 	Working   []Worker    `json:"working,omitempty"` // agents in the middle of a turn here, but for the one that asks
 	Git       []GitLeft   `json:"git,omitempty"`     // repositories that stay where they are, though the files go elsewhere
+	Others    []Plan      `json:"others,omitempty"`  // of the other workspaces that the same turn worked in; the digest covers them
 }
 
 // KeptEdits are edits that an undo leaves in place: they are merged with what it takes back.

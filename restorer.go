@@ -32,6 +32,7 @@ type PlanRequest struct {
 	Session   string
 	Hunks     []Hunk // of one path, between From and Ref, that undo takes back; none: all of it
 	From      string // the checkpoint that Hunks were compared with
+	Spread    bool   // undo and redo also in the other workspaces that the same turn worked in
 	Asker     int    // the process that asks on this machine; a turn that it runs in is no reason to ask
 }
 
@@ -48,18 +49,19 @@ type ApplyRequest struct {
 // RestoreResult is what was done. Checkpoint is the state now, Safety the one
 // before.
 type RestoreResult struct {
-	Checkpoint Checkpoint `json:"checkpoint"`
-	Safety     Checkpoint `json:"safety"`
-	Target     Checkpoint `json:"target"`
-	Written    int        `json:"written"`
-	Deleted    int        `json:"deleted"`
-	Merged     int        `json:"merged"`
-	Kept       int        `json:"kept"`
-	Failed     []Failure  `json:"failed"`
-	Holders    []Holder   `json:"holders,omitempty"` // processes that still hold what was replaced
-	Warnings   []Warning  `json:"warnings"`
-	Git        []GitLeft  `json:"git,omitempty"` // repositories that stay where they were
-	ReadBack   bool       `json:"read_back"`     // every written file was read again and is as the plan wanted it
+	Checkpoint Checkpoint      `json:"checkpoint"`
+	Safety     Checkpoint      `json:"safety"`
+	Target     Checkpoint      `json:"target"`
+	Written    int             `json:"written"`
+	Deleted    int             `json:"deleted"`
+	Merged     int             `json:"merged"`
+	Kept       int             `json:"kept"`
+	Failed     []Failure       `json:"failed"`
+	Holders    []Holder        `json:"holders,omitempty"` // processes that still hold what was replaced
+	Warnings   []Warning       `json:"warnings"`
+	Git        []GitLeft       `json:"git,omitempty"`    // repositories that stay where they were
+	Others     []RestoreResult `json:"others,omitempty"` // in other workspaces, in the order of the plan
+	ReadBack   bool            `json:"read_back"`        // every written file was read again and is as the plan wanted it
 }
 
 // Failure is one path that was left, because it moved on or would not be moved.

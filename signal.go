@@ -58,6 +58,7 @@ type Signal struct {
 	Failed     string     `json:"failed,omitempty"`  // the turn was ended by this trouble
 	Hears      bool       `json:"hears,omitempty"`   // the agent puts the answer to this signal before its model
 	CanAsk     bool       `json:"can_ask,omitempty"` // the agent can ask its user whether the call may run
+	Joined     bool       `json:"joined,omitempty"`  // of a turn that began in another workspace, and works in this one, too
 }
 
 // CallKind is what a tool does, as far as its name tells.

@@ -11,7 +11,7 @@ import (
 )
 
 func newPlanBody(q *retake.PlanRequest) wire.PlanBody {
-	return wire.PlanBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), To: q.To, Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From, Asker: q.Asker}
+	return wire.PlanBody{Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), To: q.To, Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From, Spread: q.Spread, Asker: q.Asker}
 }
 
 // PlanRestore returns what a restore would do. It changes nothing, so it may be retried.
@@ -31,7 +31,7 @@ func (c *Client) ViewPlan(ctx context.Context, req retake.PlanRequest) (retake.V
 func newRestoreBody(q *retake.ApplyRequest, id retake.CheckpointID) wire.RestoreBody {
 	return wire.RestoreBody{
 		Course: q.Course, Ref: q.Ref, Paths: q.Paths, PathsRaw: rawTexts(q.Paths), To: q.To, Git: q.Git, Fork: q.Fork, Edits: q.Edits, Session: q.Session, Hunks: q.Hunks, From: q.From,
-		Asker: q.Asker, Digest: q.Digest, Accept: q.Accept, ID: id,
+		Spread: q.Spread, Asker: q.Asker, Digest: q.Digest, Accept: q.Accept, ID: id,
 	}
 }
 

@@ -132,7 +132,7 @@ func planNumbers(p *retake.Plan, n retake.PlanCounts) []string {
 // IsIdlePlan reports whether applying a plan would do nothing. An interrupted restore is never
 // idle, because it must be ended.
 func IsIdlePlan(p *retake.Plan) bool {
-	if p.Course == retake.CourseFinish || p.Course == retake.CourseUnwind || p.Total() > 0 || p.Lost != nil {
+	if p.Course == retake.CourseFinish || p.Course == retake.CourseUnwind || p.Total() > 0 || p.Lost != nil || len(p.Others) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(p.Keeps, func(k retake.Keep) bool { return k.Side != "" })

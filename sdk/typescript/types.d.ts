@@ -1406,6 +1406,8 @@ export interface Plan {
   next?: number;
   /** The warnings. Pass their classes in `accept` to apply the plan. */
   obstacles: Obstacle[];
+  /** The plans for the other workspaces that the same turn worked in. Absent without spread. The digest covers them. */
+  others?: Plan[];
   /** The paths that the plan is limited to. Absent means everything. */
   paths?: string[];
   /** The exact bytes of all `paths`, if one of them is not valid UTF-8. */
@@ -1458,6 +1460,8 @@ export interface PlanBody {
   ref?: string;
   /** With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last. */
   session?: string;
+  /** With undo and redo: also in the other workspaces on this machine that the same turn worked in. The plan lists them as others. */
+  spread?: boolean;
   /** The directory to write files to that the checkpoint saved from outside the workspace. Empty means where they were. */
   to?: string;
 }
@@ -1792,6 +1796,8 @@ export interface RestoreBody {
   /** The value that you sent for the plan. */
   session?: string;
   /** The value that you sent for the plan. */
+  spread?: boolean;
+  /** The value that you sent for the plan. */
   to?: string;
 }
 
@@ -1810,6 +1816,8 @@ export interface RestoreResult {
   kept: number;
   /** The number of merged files. */
   merged: number;
+  /** The results in the other workspaces of the turn, in the order of the plan. */
+  others?: RestoreResult[];
   /** If true, every written file was read again and matches the plan. */
   read_back: boolean;
   /** The safety checkpoint, which contains the files from before the restore. */
@@ -2087,6 +2095,8 @@ export interface Signal {
   hears?: boolean;
   /** The event's ID: `sg_` and a UUID. An event with a known ID does nothing. */
   id: string;
+  /** If true, the turn began in another workspace, and works in this one, too. Retake sets it itself. */
+  joined?: boolean;
   /** The type of event: session-start, prompt, call, called, tasks, turn-end, compact, sub-start, sub-end or session-end. */
   kind: string;
   /** If true, a program wrote the prompt. */

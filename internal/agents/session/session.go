@@ -75,6 +75,7 @@ type Session struct {
 	Note    string        `json:"note,omitempty"`    // what it alone must hear
 	Noted   DeliveredNote `json:"noted,omitzero"`
 	Turn    Turn          `json:"turn"`
+	Joined  bool          `json:"joined,omitempty"` // its turn began in another workspace, which hears of its calls
 
 	Prompts    []retake.SignalID `json:"prompts,omitempty"` // that began its last turns
 	Judged     []string          `json:"judged,omitempty"`  // ids of its last calls
@@ -231,6 +232,9 @@ func (s *State) enterSession(sig *retake.Signal, dir string) *Session {
 	}
 	if x.Left && !mayArriveLate(sig.Kind) {
 		x.Left = false
+	}
+	if sig.Kind == retake.SignalPrompt {
+		x.Joined = sig.Joined
 	}
 	x.Last = sig.Time
 	return s.Add(x)

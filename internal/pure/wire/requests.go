@@ -39,6 +39,7 @@ type PlanBody struct {
 	Session  string             `json:"session,omitempty" doc:"With undo: undo all turns of this session. Name it by the start of its ID, by its agent, or as last."`
 	Hunks    []retake.Hunk      `json:"hunks,omitempty" nullable:"false" doc:"With undo, a ref and one path: undo only these hunks of the diff between from and ref."`
 	From     string             `json:"from,omitempty" doc:"The checkpoint that the hunks were compared with, as a ref."`
+	Spread   bool               `json:"spread,omitempty" doc:"With undo and redo: also in the other workspaces on this machine that the same turn worked in. The plan lists them as others."`
 	Asker    int                `json:"asker,omitempty" doc:"Your process ID on this machine. Retake does not warn about the agent turn that it runs in."`
 }
 
@@ -55,6 +56,7 @@ type RestoreBody struct {
 	Session  string              `json:"session,omitempty" doc:"The value that you sent for the plan."`
 	Hunks    []retake.Hunk       `json:"hunks,omitempty" nullable:"false" doc:"The value that you sent for the plan."`
 	From     string              `json:"from,omitempty" doc:"The value that you sent for the plan."`
+	Spread   bool                `json:"spread,omitempty" doc:"The value that you sent for the plan."`
 	Asker    int                 `json:"asker,omitempty" doc:"The value that you sent for the plan."`
 	Digest   string              `json:"digest" doc:"The plan's digest, or its first eight characters with or without a dash."`
 	Accept   []string            `json:"accept,omitempty" nullable:"false" doc:"The classes of warnings that you accept."`

@@ -21,6 +21,7 @@ import (
 // the signals, and before Observe returns if the agent waits for it. A signal that is still
 // useful later is queued on disk first, so that a crash does not lose it.
 func (s *Agents) Observe(ctx context.Context, sig retake.Signal) (retake.Reaction, error) {
+	sig.Joined = false // only spreadSignal knows
 	select { // queued signals come first
 	case <-s.caughtUp:
 	case <-ctx.Done():
@@ -70,6 +71,7 @@ func (s *Agents) observeSignal(ctx context.Context, sig retake.Signal, waited bo
 		return retake.Reaction{Workspace: ws.ID}, nil
 	}
 	runFileReader{s}.readRunFiles(&sig, habits.Risk)
+	turnSpreader{s}.spreadSignal(ctx, ws, sig)
 	h := s.StateOf(ws.ID)
 	if sig.Kind == retake.SignalPrompt {
 		s.insight.StopChecks(ws.ID) // the files are about to change
@@ -91,7 +93,7 @@ func (s *Agents) observeSignal(ctx context.Context, sig retake.Signal, waited bo
 // workspaceOfSignal finds the workspace of a signal: the one that the session works in,
 // else by its directory. An undecided copy of a workspace is not protected.
 func (s *Agents) workspaceOfSignal(ctx context.Context, sig retake.Signal) (retake.Workspace, bool, error) {
-	if sig.Kind != retake.SignalPrompt && sig.Kind != retake.SignalSessionStart {
+	if sig.Kind != retake.SignalPrompt && sig.Kind != retake.SignalSessionStart && !sig.Joined {
 		if h := s.stateOfWorkingSession(sig.Agent + " " + sig.Session); h != nil {
 			if ws, err := s.workspaces.LoadWorkspace(ctx, h.workspace); err == nil && ws.Ended == nil {
 				return ws, true, nil
@@ -108,10 +110,10 @@ func (s *Agents) workspaceOfSignal(ctx context.Context, sig retake.Signal) (reta
 	return ws, err == nil, err
 }
 
-// stateOfWorkingSession returns the agent state in which a session is in a turn, or nil.
+// stateOfWorkingSession returns the agent state in which a session began its turn, or nil.
 func (s *Agents) stateOfWorkingSession(key string) *State {
 	for _, h := range s.allAgentStates() {
-		if h.isWorking(key) {
+		if _, joined, ok := h.workingTurn(key); ok && !joined {
 			return h
 		}
 	}

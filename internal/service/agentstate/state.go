@@ -265,12 +265,15 @@ func (h *State) unfinishedJobs() []*signalJob {
 	return slices.Clone(h.queue)
 }
 
-// isWorking reports whether a session is in a turn in this workspace.
-func (h *State) isWorking(key string) bool {
+// workingTurn returns the turn that a session is in, and whether it began in another workspace.
+func (h *State) workingTurn(key string) (t session.Turn, joined, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	x := h.state.Find(key)
-	return x != nil && x.Phase == session.Working
+	if x == nil || x.Phase != session.Working {
+		return t, false, false
+	}
+	return x.Turn, x.Joined, true
 }
 
 func (h *State) fileName() string { return string(h.workspace) + ".json" }

@@ -21,6 +21,14 @@ func (s *Rewinder) ApplyRestore(ctx context.Context, req retake.ApplyRequest) (r
 	if err := validateApply(req); err != nil {
 		return retake.RestoreResult{}, err
 	}
+	if s.canSpread(req.PlanRequest) {
+		return spreader{s}.applySpread(ctx, req)
+	}
+	return s.applyHere(ctx, req)
+}
+
+// applyHere is ApplyRestore in one workspace.
+func (s *Rewinder) applyHere(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
 	if o, err := s.findOutside(ctx, req.PlanRequest); err != nil || o != nil {
 		if err != nil {
 			return retake.RestoreResult{}, err

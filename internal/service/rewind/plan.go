@@ -19,6 +19,14 @@ import (
 
 // PlanRestore returns what a restore, undo, redo or adopt would do. It changes nothing.
 func (s *Rewinder) PlanRestore(ctx context.Context, req retake.PlanRequest) (retake.Plan, error) {
+	if s.canSpread(req) {
+		return spreader{s}.planSpread(ctx, req)
+	}
+	return s.planHere(ctx, req)
+}
+
+// planHere is PlanRestore in one workspace.
+func (s *Rewinder) planHere(ctx context.Context, req retake.PlanRequest) (retake.Plan, error) {
 	if o, err := s.findOutside(ctx, req); err != nil || o != nil {
 		if err == nil {
 			err = o.makePlan(ctx)

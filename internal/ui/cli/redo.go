@@ -13,5 +13,6 @@ func newRedoCommand(f *commandLine) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return c.runCourse(cmd, args, retake.CourseRedo) },
 	}
 	c.addFlags(cmd)
+	cmd.Flags().BoolVar(&c.here, "here", false, "only in this workspace, if the turn worked in others, too")
 	return cmd
 }

@@ -46,7 +46,7 @@ func (j *restoreFlow) askPlan(ctx context.Context, s retake.Service, p *retake.P
 		case err != nil:
 			return err
 		case answer == "l":
-			err = term.WritePlanList(j.Out, j.planStyle(), p)
+			err = j.writePlanLists(p)
 		case answer == "d":
 			_, err = fmt.Fprint(j.Out, term.DrawPlanDiff(ctx, j.planStyle(), s, p))
 		case isYes(answer):

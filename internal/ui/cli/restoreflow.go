@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -25,12 +26,14 @@ type restoreFlow struct {
 	git          bool
 	session      string
 	discardEdits bool // undo discards unsaved edits
+	here         bool // undo only in this workspace
 	all          bool // undo is not limited to the sub-directory that we are in
 	limitedToDir bool // it is limited to it
 	digest       string
 	accept       []string
 	typedCommand typedCommand
 	titles       term.TargetTitles // of the checkpoint gone to
+	otherNames   map[retake.WorkspaceID]string
 }
 
 // planStyle returns how plans and results are drawn.
@@ -86,6 +89,9 @@ func (j *restoreFlow) planAndApply(ctx context.Context, s retake.Service, req re
 	if t := plan.Target; t != nil && t.Return != nil && !j.json {
 		j.titles = term.ReadTargetTitles(ctx, s, retake.Workspace{ID: req.Workspace}, []retake.Checkpoint{*t})
 	}
+	if err := j.nameOthers(ctx, s, &plan); err != nil {
+		return err
+	}
 	if j.planOnly {
 		return j.printPlan(&plan, true)
 	}
@@ -108,14 +114,52 @@ func (j *restoreFlow) printPlan(p *retake.Plan, alone bool) error {
 		return j.writeJSON(planAnswer{1, withoutNulls(*p)})
 	}
 	if j.list {
-		return outputError(term.WritePlanList(j.Out, j.planStyle(), p))
+		return j.writePlanLists(p)
 	}
-	err := j.printAnswer(nil, func(term.Style) string { return term.RenderPlan(j.planStyle(), p) })
+	err := j.printAnswer(nil, func(term.Style) string { return j.renderPlans(p) })
 	if alone && !view.IsIdlePlan(p) {
 		flags := append([]string{"--digest " + p.Short()}, acceptFlags(p, j.accept)...)
 		j.printHints("apply it", j.typedCommand.withFlags(flags...), "every path", j.typedCommand.withFlags("--plan", "--list"))
 	}
 	return err
+}
+
+// nameOthers learns how the other workspaces of a plan are called.
+func (j *restoreFlow) nameOthers(ctx context.Context, s retake.Service, p *retake.Plan) error {
+	if len(p.Others) == 0 || j.json {
+		return nil
+	}
+	all, err := s.Workspaces(ctx)
+	j.otherNames = map[retake.WorkspaceID]string{}
+	for _, w := range all {
+		j.otherNames[w.ID] = termtext.Escape(w.Name) + ", " + j.planStyle().DisplayPath(w.Root)
+	}
+	return err
+}
+
+// renderPlans renders a plan, and those for other workspaces below it.
+func (j *restoreFlow) renderPlans(p *retake.Plan) string {
+	text := term.RenderPlan(j.planStyle(), p)
+	for i := range p.Others {
+		other := p.Others[i]
+		other.Digest = "" // the one above covers it
+		text += j.otherTitle(&other) + term.RenderPlan(j.planStyle(), &other)
+	}
+	return text
+}
+
+// otherTitle is the line above what is said of another workspace.
+func (j *restoreFlow) otherTitle(p *retake.Plan) string {
+	return "\n" + j.planStyle().Bold("The same turn in "+j.otherNames[p.Workspace]) + "\n\n"
+}
+
+func (j *restoreFlow) writePlanLists(p *retake.Plan) error {
+	err := term.WritePlanList(j.Out, j.planStyle(), p)
+	for i := range p.Others {
+		fmt.Fprint(j.Out, j.otherTitle(&p.Others[i]))
+		err = errors.Join(err, term.WritePlanList(j.Out, j.planStyle(), &p.Others[i]))
+	}
+	return outputError(err)
 }
 
 // printIdlePlan prints that there is nothing to do, and what is kept anyway.
@@ -218,6 +262,17 @@ func (j *restoreFlow) asApplyError(err error) error {
 	return &e
 }
 
+// renderResults renders a result, and those of other workspaces below it.
+func (j *restoreFlow) renderResults(p *retake.Plan, res retake.RestoreResult, took time.Duration) string {
+	text := term.RenderResult(j.planStyle(), p, res, took)
+	for i, r := range res.Others {
+		if i < len(p.Others) {
+			text += j.otherTitle(&p.Others[i]) + term.RenderResult(j.planStyle(), &p.Others[i], r, took)
+		}
+	}
+	return text
+}
+
 // printRestored prints the result of a restore and what to type next. Files that could not be
 // restored are an error, which the result has reported already.
 func (j *restoreFlow) printRestored(p *retake.Plan, res retake.RestoreResult, took time.Duration) error {
@@ -228,7 +283,7 @@ func (j *restoreFlow) printRestored(p *retake.Plan, res retake.RestoreResult, to
 		res.Warnings = []retake.Warning{}
 	}
 	j.printWarnings(res.Warnings)
-	err := j.printAnswer(resultAnswer{1, res}, func(term.Style) string { return term.RenderResult(j.planStyle(), p, res, took) })
+	err := j.printAnswer(resultAnswer{1, res}, func(term.Style) string { return j.renderResults(p, res, took) })
 	if err != nil {
 		return err
 	}

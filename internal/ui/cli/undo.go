@@ -19,6 +19,7 @@ func newUndoCommand(f *commandLine) *cobra.Command {
 	cmd.Flags().BoolVar(&c.discardEdits, "edits", false, "discard unsaved edits instead of the last recorded change")
 	cmd.Flags().StringVar(&c.session, "session", "", "undo all turns of a session: the last one, or by `AGENT` or start of its ID")
 	cmd.Flags().Lookup("session").NoOptDefVal = "last"
+	cmd.Flags().BoolVar(&c.here, "here", false, "only in this workspace, if the turn worked in others, too")
 	cmd.Flags().BoolVar(&c.all, "all", false, "undo everything, not only below this directory")
 	return cmd
 }
@@ -46,6 +47,7 @@ func (j *restoreFlow) runCourse(cmd *cobra.Command, args []string, course retake
 	if req.Paths, err = j.workspacePaths(ws, typed); err != nil {
 		return err
 	}
+	req.Spread = !j.here
 	j.limitedToDir = len(req.Paths) > 0 && len(args) == len(refs)
 	err = j.planAndApply(cmd.Context(), s, req)
 	if j.limitedToDir && retake.IsKind(err, retake.NotFound) {

@@ -51,11 +51,14 @@ func (a *api) viewPlan(ctx context.Context, in *planInput) (retake.ViewedPlan, e
 func fillPlan(p retake.Plan) retake.Plan {
 	p.Writes, p.Deletes, p.Merges, p.Times = nonNil(p.Writes), nonNil(p.Deletes), nonNil(p.Merges), nonNil(p.Times)
 	p.Keeps, p.Obstacles, p.Holders, p.Effects = nonNil(p.Keeps), nonNil(p.Obstacles), nonNil(p.Holders), nonNil(p.Effects)
+	for i := range p.Others {
+		p.Others[i] = fillPlan(p.Others[i])
+	}
 	return p
 }
 
 func newPlanRequest(ws retake.WorkspaceID, b *wire.PlanBody) retake.PlanRequest {
-	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: textsOrRaw(b.Paths, b.PathsRaw), To: b.To, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
+	return retake.PlanRequest{Workspace: ws, Course: b.Course, Ref: b.Ref, Paths: textsOrRaw(b.Paths, b.PathsRaw), To: b.To, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Spread: b.Spread, Asker: b.Asker}
 }
 
 // applyPlan applies a plan. It continues if the client disconnects: a restore that stops halfway
@@ -64,12 +67,20 @@ func (a *api) applyPlan(ctx context.Context, in *restoreInput, tell func(retake.
 	ctx, end := a.workContext(ctx)
 	defer end()
 	b := in.Body
-	plan := wire.PlanBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, To: b.To, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Asker: b.Asker}
+	plan := wire.PlanBody{Course: b.Course, Ref: b.Ref, Paths: b.Paths, PathsRaw: b.PathsRaw, To: b.To, Git: b.Git, Fork: b.Fork, Edits: b.Edits, Session: b.Session, Hunks: b.Hunks, From: b.From, Spread: b.Spread, Asker: b.Asker}
 	res, err := a.ApplyRestore(ctx, retake.ApplyRequest{
 		PlanRequest: newPlanRequest(in.Workspace, &plan), Digest: b.Digest, Accept: b.Accept, ID: checkpointIDFor(ctx, b.ID), Progress: tell,
 	})
-	res.Failed, res.Warnings = nonNil(res.Failed), nonNil(res.Warnings)
+	res = fillResult(res)
 	return res, err
+}
+
+func fillResult(r retake.RestoreResult) retake.RestoreResult {
+	r.Failed, r.Warnings = nonNil(r.Failed), nonNil(r.Warnings)
+	for i := range r.Others {
+		r.Others[i] = fillResult(r.Others[i])
+	}
+	return r
 }
 
 func (a *api) createFork(ctx context.Context, in *forkInput, tell func(retake.Progress)) (retake.ForkResult, error) {

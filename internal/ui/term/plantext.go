@@ -70,7 +70,10 @@ func RenderIdlePlan(l Style, p *retake.Plan) string {
 
 func planHead(l Style, p *retake.Plan, v retake.PlanView) string {
 	what := termtext.Escape(v.Action)
-	right := "plan " + p.Short()
+	right := ""
+	if p.Digest != "" {
+		right = "plan " + p.Short()
+	}
 	about := targetDetails(l, p)
 	room := l.Width - termtext.Width(what) - termtext.Width(right) - 4
 	if room < termtext.Width(about) {

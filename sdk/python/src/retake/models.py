@@ -736,6 +736,7 @@ class Plan:
     merges: list[Step] = field(default_factory=list)  # The text files to merge, because they changed on both sides.
     next: Optional[int] = None  # The number of the checkpoint to undo instead, if nothing of this one is left to undo.
     obstacles: list[Obstacle] = field(default_factory=list)  # The warnings. Pass their classes in `accept` to apply the plan.
+    others: list[Plan] = field(default_factory=list)  # The plans for the other workspaces that the same turn worked in. Absent without spread. The digest covers them.
     paths: list[str] = field(default_factory=list)  # The paths that the plan is limited to. Absent means everything.
     paths_raw: list[Raw] = field(default_factory=list)  # The exact bytes of all `paths`, if one of them is not valid UTF-8.
     safety: Safety  # The safety checkpoint, which contains your current files.
@@ -930,6 +931,7 @@ class RestoreResult:
     holders: list[Holder] = field(default_factory=list)  # Processes that still have the replaced files open.
     kept: int  # The number of paths that differ and were left as is.
     merged: int  # The number of merged files.
+    others: list[RestoreResult] = field(default_factory=list)  # The results in the other workspaces of the turn, in the order of the plan.
     read_back: bool  # If true, every written file was read again and matches the plan.
     safety: Checkpoint  # The safety checkpoint, which contains the files from before the restore.
     target: Checkpoint  # The checkpoint that was restored.
@@ -1077,6 +1079,7 @@ class Signal:
     failed: Optional[str] = None  # The error that ended the turn.
     hears: Optional[bool] = None  # If true, the agent shows the response to its model.
     id: str  # The event's ID: `sg_` and a UUID. An event with a known ID does nothing.
+    joined: Optional[bool] = None  # If true, the turn began in another workspace, and works in this one, too. Retake sets it itself.
     kind: str  # The type of event: session-start, prompt, call, called, tasks, turn-end, compact, sub-start, sub-end or session-end.
     machine: Optional[bool] = None  # If true, a program wrote the prompt.
     message: Optional[str] = None  # The agent's last message in the turn.
