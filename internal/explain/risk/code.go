@@ -82,7 +82,7 @@ func judgeCode(j *callJudge, c *command) {
 // Words in code. Each is a call, so that prose does not match.
 var (
 	codeDeleteCalls = []string{
-		"rmtree(", "os.remove(", "os.unlink(", ".unlink(", "unlink(", "unlink ", "os.removedirs(", "rmsync(", "rmdirsync(", "unlinksync(", "fs.rm(",
+		"rmtree(", "os.truncate(", "os.remove(", "os.unlink(", ".unlink(", "unlink(", "unlink ", "os.removedirs(", "rmsync(", "rmdirsync(", "unlinksync(", "fs.rm(",
 		"rm_rf", "rm_r(", "fileutils.rm", "file.delete(", "rimraf(", "truncatesync(", "deno.remove", "remove-item", ".emptydirsync(", "fs.remove(",
 	}
 	codeDropCalls  = []string{"drop table", "drop database", "drop schema", "truncate table", "flushall(", "flushdb(", "dropdatabase(", "drop_all(", "objects.all().delete()"}
@@ -90,7 +90,7 @@ var (
 	codeShellTexts = []string{"rm -r", "rm -f", "rm','-", "'rm',", "\"rm\",", "git reset --hard", "git clean -"}
 	codeWriteCalls = []string{
 		"'w", "\"w", "'>'", "\">\"", "'+<'", "\"+<\"", "'>:", "\">:", "'r+", "\"r+", "write_text(", "write_bytes(", "writefile(", "writefilesync(", "copyfile", "shutil.copy", "shutil.move", "os.rename(",
-		"os.replace(", "rename(", "renamesync(", "copyfilesync(", "cpsync(", "createwritestream(", "file.write(", "binwrite(", "file_put_contents(", "fileutils.cp", "fileutils.mv", "set-content", "out-file", "writetextfile", "os.truncate(", "extractall(",
+		"os.replace(", "rename(", "renamesync(", "copyfilesync(", "cpsync(", "createwritestream(", "file.write(", "binwrite(", "file_put_contents(", "fileutils.cp", "fileutils.mv", "set-content", "out-file", "writetextfile", "extractall(",
 	}
 	codePostCalls = []string{
 		"requests.post(", "requests.put(", "requests.patch(", "requests.delete(", "httpx.post(", "httpx.put(", "httpx.delete(", "axios.post(", "axios.put(",

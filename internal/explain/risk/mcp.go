@@ -31,6 +31,8 @@ func (j *callJudge) judgeMCP(c retake.Call) {
 	switch {
 	case destroys:
 		j.addDanger("mcp-destructive", rulePhrase("mcp-destructive")+target, j.inputTargets(c.Input)...)
+	case !reads && containsAnyWord([]string{"move", "rename"}, words): // nothing is left where it was
+		j.addOverwrite("moves away", j.inputTargets(c.Input))
 	case !reads && containsAnyWord(fileWriteWords, words):
 		j.addOverwriteOutside("writes over", withoutScratch(j.inputTargets(c.Input)))
 	}

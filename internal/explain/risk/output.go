@@ -27,7 +27,7 @@ func (w *shellWalker) encodeOutput(p *syntax.CmdSubst, quoted bool) []string {
 	case len(words) == 0:
 		return []string{unknownWord}
 	case name == "dirname":
-		text = path.Dir(text)
+		text = dirName(text)
 	case name == "basename":
 		text = path.Base(text)
 	}
@@ -35,6 +35,19 @@ func (w *shellWalker) encodeOutput(p *syntax.CmdSubst, quoted bool) []string {
 		return unquoteAll([]string{text})
 	}
 	return []string{text}
+}
+
+// dirName is what dirname prints: it resolves no "..".
+func dirName(text string) string {
+	text = strings.TrimRight(text, "/")
+	at := strings.LastIndexByte(text, '/')
+	if at < 0 {
+		return "."
+	}
+	if dir := strings.TrimRight(text[:at], "/"); dir != "" {
+		return dir
+	}
+	return "/"
 }
 
 // simpleCall returns the name and the arguments of a command substitution that is one simple command.

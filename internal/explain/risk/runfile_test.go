@@ -24,6 +24,7 @@ func TestFilesThatACallRuns(t *testing.T) {
 		{"bash -x clean.sh ~/a '$b'", map[string]string{"clean.sh": `rm -rf "$1" "$2"`}, "~/a ; $b", ""},
 		{"sh all.sh a b", map[string]string{"all.sh": `rm -rf "$@"`}, "a ; b", ""},
 		{"~/tools/here.sh", map[string]string{"~/tools/here.sh": `rm -rf "$(dirname "$0")/x"`}, "~/tools/x", ""},
+		{"bash ../docs/go.sh", map[string]string{"../docs/go.sh": `rm -rf "$(dirname "$0")/tax"`}, "../docs/tax", ""},
 		{"cd ../other && ./clean.sh", map[string]string{"../other/clean.sh": clean}, "../other/build | build", ""},
 		{". ./go.sh; rm x", map[string]string{"go.sh": "cd ../other\n"}, "../other/x | x", ""},
 		{"./one.sh", map[string]string{"one.sh": "./two.sh\n", "two.sh": "rm a\n"}, "a", ""},

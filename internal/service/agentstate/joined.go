@@ -38,7 +38,7 @@ func (s turnSpreader) spreadSignal(ctx context.Context, ws retake.Workspace, sig
 // otherWorkspacesOf returns the workspaces beside ws that a signal works in, as its directory and the
 // text of its call tell. One that contains the other is not beside it.
 func (s turnSpreader) otherWorkspacesOf(ctx context.Context, ws retake.Workspace, sig retake.Signal) []retake.Workspace {
-	all, err := s.workspaces.Workspaces(ctx)
+	all, err := s.workspaces.Catalog.Workspaces(ctx) // roots are not looked at: one may hang
 	if err != nil || len(all) < 2 {
 		return nil
 	}

@@ -35,7 +35,7 @@ type finder struct {
 
 // findAll resolves all targets.
 func (f *finder) findAll(ctx context.Context) {
-	all, err := f.svc.workspaces.Workspaces(ctx)
+	all, err := f.svc.workspaces.Catalog.Workspaces(ctx) // roots are not looked at: one may hang
 	if err != nil {
 		all = nil // their files count as any others then
 	}
@@ -61,6 +61,7 @@ func (f *finder) findAll(ctx context.Context) {
 	if len(unknown) > 0 || f.req.More {
 		f.plan.addUnknown(unknown)
 	}
+	f.plan.dropNested()
 }
 
 // addPath adds one path of a target.

@@ -32,6 +32,26 @@ type Plan struct {
 
 func (p *Plan) timeLeft() time.Duration { return p.deadline.Sub(p.svc.workspaces.Clock.Now()) }
 
+// dropNested drops what lies in a directory that is stored whole.
+func (p *Plan) dropNested() {
+	whole := map[string]bool{}
+	for _, g := range p.groups {
+		for _, n := range g.names {
+			whole[filepath.Join(g.dir, n)] = true
+		}
+	}
+	for _, g := range p.groups {
+		inside := false
+		for dir, up := g.dir, ""; dir != up && !inside; dir, up = filepath.Dir(dir), dir {
+			inside = whole[dir]
+		}
+		if inside {
+			g.names = nil
+		}
+	}
+	p.groups = slices.DeleteFunc(p.groups, func(g *group) bool { return len(g.names) == 0 })
+}
+
 // addNotSaved adds a path that cannot be saved.
 func (p *Plan) addNotSaved(at, why string) {
 	if len(p.rescues) < maxRescues {

@@ -64,8 +64,15 @@ func (s *Rewinder) lookOutside(ctx context.Context, req retake.PlanRequest) (*ou
 		return nil, err
 	}
 	for _, r := range cp.Rescues {
-		if names := namesBelow(r.Dir, req.Paths); r.Tree != "" && len(names) == len(req.Paths) && o.has(ctx, r, names) {
+		names := namesBelow(r.Dir, req.Paths)
+		if r.Tree == "" || len(names) != len(req.Paths) || !o.has(ctx, r, names) {
+			continue
+		}
+		part := slices.Contains(names, ".") // the saved names of that directory; another one may have all of it
+		if o.saved.Tree == "" || !part {
 			o.saved, o.names = r, names
+		}
+		if !part {
 			break
 		}
 	}

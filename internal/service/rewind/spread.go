@@ -57,7 +57,7 @@ func (s spreader) planOthers(ctx context.Context, req retake.PlanRequest, p *ret
 	if p.Target == nil || p.Target.Turn == nil {
 		return nil, nil
 	}
-	all, err := s.workspaces.Workspaces(ctx)
+	all, err := s.workspaces.Catalog.Workspaces(ctx)
 	if err != nil {
 		return nil, workspace.WrapError("no plan could be made", workspace.Unchanged, err)
 	}

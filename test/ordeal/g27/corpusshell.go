@@ -13,7 +13,7 @@ var wrappers = []string{
 	"sudo -n {C}", "sudo {C}", "sudo -n -u root {C}", "env {C}", "env A=b {C}", "env -u LANG {C}", "env -S {Q}", "nohup {C} > /dev/null 2>&1", "timeout 5 {C}",
 	"timeout -s KILL 5s {C}", "nice {C}", "nice -n 5 {C}", "ionice -c 3 {C}", "stdbuf -o0 {C}", "setsid -w {C}", "command {C}", "time {C}", "exec {C}",
 	"LANG=C {C}", "sudo -n env A=b nice -n 3 timeout 9 {C}", "bash -c {Q}", "sh -c {Q}", "bash -lc {Q}", "bash -euo pipefail -c {Q}", "/bin/sh -c {D}",
-	"bash -c {E}", "sh -c {F}", "eval {Q}", "eval {C}", "eval eval {E}", "X={Q}; eval \"$X\"", "X={Q}; $X", "X={Q}; bash -c \"$X\"",
+	"bash -c {E}", "sh -c {F}", "eval {Q}", "eval {C}", "eval eval {C}", "X={Q}; eval \"$X\"", "X={Q}; $X", "X={Q}; bash -c \"$X\"",
 	"bash <<'END'\n{C}\nEND", "bash -s <<END\n{C}\nEND", "sh <<< {Q}", "echo {Q} | bash", "printf '%s\\n' {Q} | sh", "bash <(echo {Q})", "source <(echo {Q})",
 	"echo {Q} > /tmp/script.sh && bash /tmp/script.sh", "cat > /tmp/s2.sh <<'END'\n{C}\nEND\nchmod +x /tmp/s2.sh; /tmp/s2.sh", "{ {C}; }", "( {C} )", "((1)) && {C}",
 	"true && {C}", "false || {C}", "! {C}", "{C} & wait", "( {C} ) & wait $!", "{C} | cat", "true | {C}", "{C} || true", "cd src; {A}", "if [ -d src ]; then {C}; fi",
