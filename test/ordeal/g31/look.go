@@ -9,8 +9,10 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -53,11 +55,36 @@ func (m *machine) look() error {
 	return m.lookAtOwners()
 }
 
+// loseHome deletes everything in the home, as an agent that runs rm -rf ~ does, and brings the project
+// back: every byte, owned by the user.
+func (m *machine) loseHome() error {
+	rm := exec.Command("sh", "-c", "rm -rf ~ 2>/dev/null; ls -A ~ | wc -l")
+	rm.Env, rm.Dir = []string{"HOME=" + homeDir, "PATH=/usr/bin:/bin"}, "/"
+	rm.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: userID, Gid: userID}}
+	left, err := rm.Output()
+	if err != nil || strings.TrimSpace(string(left)) != "0" {
+		return fmt.Errorf("the home is not empty: %q %w", left, err)
+	}
+	n := len(m.held)
+	if _, err := m.as(false, "/", "restore", strconv.Itoa(n), "--workspace", "project", "--yes"); err != nil {
+		m.fail("after rm -rf ~: %v", err)
+		return nil
+	}
+	for path, want := range m.held[n-1] {
+		b, err := os.ReadFile(filepath.Join(projDir, path))
+		m.out.Compared++
+		if err != nil || digest(b) != want {
+			m.fail("after rm -rf ~, %s: other bytes, or %v", path, err)
+		}
+	}
+	return m.lookAtOwners()
+}
+
 // cat reads a file of a checkpoint. Attackers may keep the daemon busy: it may be asked again.
 func (m *machine) cat(n int, path string) (out []byte, err error) {
 	for range 5 {
-		if out, err = m.read(strconv.Itoa(n), path); err == nil {
-			return out, nil
+		if out, err = m.read(strconv.Itoa(n), path); err == nil || m.control {
+			return out, err
 		}
 		time.Sleep(200 * time.Millisecond)
 	}

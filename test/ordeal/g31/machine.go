@@ -84,10 +84,10 @@ func (m *machine) live() (outcome, error) {
 			return m.out, err
 		}
 		if m.control && len(m.out.Failures) > 0 {
-			break // it was seen
+			return m.out, nil // it was seen
 		}
 	}
-	return m.out, nil
+	return m.out, m.loseHome()
 }
 
 // mountMachine gives this child directories of its own.
