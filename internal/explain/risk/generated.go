@@ -20,6 +20,9 @@ func (j *callJudge) judgeGenerated(c *command) bool {
 				holder = "{}"
 			}
 		}
+		if n < len(c.words) && strings.Contains(c.words[n].text, " ") { // a shell gets it as text
+			j.judgeChild(c.words[n].text, c.depth+1)
+		}
 		j.judgeGeneratedArgs(c, n, holder)
 	case "find", "gfind", "bfs":
 		c.found = findStarts(c)

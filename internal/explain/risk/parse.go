@@ -217,6 +217,9 @@ func (w *shellWalker) judgeStmt(s *syntax.Stmt) {
 	}
 	c.words = w.commandWords(call)
 	w.recordScript(s, c)
+	if c.stdin == "" {
+		c.stdin = w.redirectedText(s, c)
+	}
 	if before.fromNetwork && isShell(c) {
 		w.addForeignScript(c)
 	}

@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // maxRunFiles is how many files a judgement asks for.
@@ -28,6 +30,25 @@ func runFile(j *callJudge, c *command, file word, args []word, byShell bool) {
 	for _, place := range filePlaces(j, c, file) {
 		judgeFileText(j, c, place, wantFile(j, place), args, byShell)
 	}
+}
+
+// redirectedText returns the text of the file that a program is given as its input, if it runs that.
+func (w *shellWalker) redirectedText(s *syntax.Stmt, c *command) string {
+	if !isShell(c) && !containsWord("python python3 node perl ruby php psql mysql mariadb sqlite3 sqlite duckdb", c.name()) {
+		return ""
+	}
+	text := ""
+	for _, r := range s.Redirs {
+		if r.Op == syntax.RdrIn && r.Word != nil {
+			for _, place := range filePlaces(w.callJudge, c, w.expandWord(r.Word)) {
+				text += wantFile(w.callJudge, place)
+			}
+		}
+	}
+	if len(text) >= MaxText { // perhaps not all of it
+		return ""
+	}
+	return text
 }
 
 // runProgram judges a program of the user, which is in one of the directories for that.

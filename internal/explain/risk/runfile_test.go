@@ -32,6 +32,8 @@ func TestFilesThatACallRuns(t *testing.T) {
 		{"./tidy", map[string]string{"tidy": "#!/usr/bin/env python3\nimport os\nos.remove('/srv/a')\n"}, "/srv/a", ""},
 		{"python3 tidy.py", map[string]string{"tidy.py": "import shutil\nshutil.rmtree('../x')\n"}, "../x", ""},
 		{"node tidy.js --all", map[string]string{"tidy.js": "require('fs').rmSync('../x')"}, "../x", ""},
+		{"sqlite3 ../app.db < drop.sql", map[string]string{"drop.sql": "drop table users;"}, "F:../app.db ; F:../app.db-wal", ""},
+		{"bash < go.sh", map[string]string{"go.sh": "rm -rf ../x"}, "../x", ""},
 		{"wipe-all", map[string]string{"~/bin/wipe-all": "rm -rf ~/x"}, "~/x", ""},
 		{"make tidy", map[string]string{"Makefile": "OUT := ../out\nall:\n\trm no\ntidy: more\n\t@rm -rf $(OUT) $(HOME)/y $$x\nmore:\n\trm -f a\n"}, "../out ; ~/y ; ? ; a", ""},
 		{"make -C ../lib", map[string]string{"../lib/Makefile": ".PHONY: gone\ngone:\n\trm -rf x\n"}, "../lib/x", ""},

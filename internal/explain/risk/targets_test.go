@@ -235,6 +235,7 @@ var deletionCases = []targetCase{
 	// found files
 	{"find src -name '*.o' -delete", "src"},
 	{"find -name '*.o' -delete", "."},
+	{"parallel 'rm -rf ../x' ::: y", "../x"},
 	{"find -L a 'b c' -type f -delete", "F:a ; ? ; F:b c ; ?"},
 	{"find ~/x \\( -name a -o -name b \\) -delete", "~/x"},
 	{"find $DIR -delete", "?"},

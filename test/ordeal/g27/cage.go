@@ -93,7 +93,7 @@ func checkCage() error {
 func commandEnv() []string {
 	return []string{
 		"HOME=" + homeDir, "PATH=" + homeDir + "/bin:" + ownDir + "/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "TZ=UTC",
-		"USER=ada", "LOGNAME=ada", "SHELL=/bin/bash", "RETAKE_HOME=" + ownDir + "/history",
+		"USER=ada", "LOGNAME=ada", "TERM=xterm", "SHELL=/bin/bash", "RETAKE_HOME=" + ownDir + "/history",
 	}
 }
 

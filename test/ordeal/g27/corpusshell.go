@@ -24,7 +24,7 @@ var wrappers = []string{
 	"python3 - <<'END'\nimport subprocess\nsubprocess.run({P}, shell=True)\nEND", "node -e \"require('child_process').execSync({P})\"", "perl -e 'system {P}'",
 	"set -e; echo start\n{C}\necho done", "# tidy up\n{C} # for ever", "{C};", "  {C}  ", "echo a; {C}; echo b", "ls && {C} && ls", "\n\n{C}\n", "cd . && \\\n  {C}",
 	"shopt -s expand_aliases\nalias zap={Q}\nzap", "builtin eval {Q}", "exec 5>&1; {C} >&5", "{C} 2>/dev/null", "{C} </dev/null", "{C} >/dev/null 2>&1", "TARGET=1 bash -c {Q}",
-	"bash -c 'bash -c \"sh -c {C2}\"'", "chroot / {C}", "busybox sh -c {Q}", "parallel {Q} ::: x", "watch -n 1 -t -g {Q}", "unshare -m {C}", "su -c {Q}", "runuser -u root -- {C}",
+	"bash -c 'bash -c \"sh -c {C2}\"'", "chroot / {C}", "busybox sh -c {Q}", "parallel {Q} ::: x", "unshare -m {C}", "su -c {Q}", "runuser -u root -- {C}",
 }
 
 // wrapped plays commands in every wrapper: one elsewhere, one in the workspace, one of several words.

@@ -135,7 +135,7 @@ echo two >>README.md && git commit -qam two && git branch topic && git tag v1
 echo stashed >>README.md && git stash -q
 cd ~/repo && git init -q --template= && git add . && git commit -qm one
 cd ~/other && git init -q --template= && git add . && git commit -qm one
-cd ~/proj && git worktree add -q ~/wt topic
+cd ~/proj && git branch side && git worktree add -q ~/wt side
 if command -v sqlite3 >/dev/null; then
 	for db in ~/proj/data.db ~/Documents/app.db ~/other/o.db; do
 		sqlite3 "$db" "create table users(id integer primary key, name text); insert into users(name) values ('ada'), ('bob');"

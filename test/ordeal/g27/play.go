@@ -179,7 +179,7 @@ var spellings = []spelling{
 }
 
 // bashWords are what sh does not know, or dash reads in another way.
-var bashWords = []string{"<<<", "$'", "&>", ">&", "<(", "(/", "{!", "printf -v", "pushd", "shopt", "/NAME/", "~+", ",", "[[", "function ", "source ", "=(", "coproc", "[0]", "|&", "<()", "echo -e", "globstar", "$OLDPWD", "read -", "select ", "time ", "builtin "}
+var bashWords = []string{"<<<", "$'", "&>", ">&", "<(", "(/", "{!", "printf -v", "pushd", "shopt", "/NAME/", "~+", ",", "[[", "function ", "source ", "=(", "coproc", "[0]", "|&", "<()", "echo -e", "globstar", "$OLDPWD", "read -", "select ", "time ", "builtin ", "((", "$_"}
 
 // finish lets sh run every third command that it understands.
 func finish(all []play) []play {
@@ -189,7 +189,7 @@ func finish(all []play) []play {
 		for _, w := range bashWords {
 			bash = bash || strings.Contains(p.text, w)
 		}
-		if _, to, ok := strings.Cut(p.text, "> "); ok && strings.ContainsAny(to, "?*[") { // dash takes a pattern after > for a name
+		if _, to, ok := strings.Cut(p.text, ">"); ok && strings.ContainsAny(to, "?*[") { // dash takes a pattern after > for a name
 			bash = true
 		}
 		p.posix = i%3 == 0 && !bash

@@ -74,6 +74,9 @@ func (s *tally) report(v *harness.Verdict) {
 	d["calls that only an unknown entry covers"], d["of these by class"], d["these calls"] = unknown, byClass, s.Unknown
 	d["harmless calls with an unknown entry"] = s.Noise
 	d["hook ms, risky"], d["hook ms, harmless"] = timesText(s.Risky), timesText(s.Harmless)
+	if len(s.Idle) > 0 {
+		d["calls that destroy nothing"] = s.Idle
+	}
 	if len(s.Failures) > 0 {
 		all := map[string][]string{}
 		for _, f := range s.Failures {
