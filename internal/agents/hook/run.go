@@ -168,13 +168,8 @@ func (r *hookRun) sendSignals(ctx context.Context, signals []retake.Signal) (out
 			}
 			continue
 		}
-		if out.Note == "" {
-			out.Note = reaction.Note
-		}
-		out.Warnings = append(out.Warnings, reaction.Warnings...)
-		if reaction.Stop != nil {
-			out.Stop = reaction.Stop
-		}
+		out.Note, out.Warnings = cmp.Or(out.Note, reaction.Note), append(out.Warnings, reaction.Warnings...)
+		out.Stop = cmp.Or(reaction.Stop, out.Stop)
 	}
 	return out, missed
 }

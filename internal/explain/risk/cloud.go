@@ -40,20 +40,35 @@ func judgeDocker(j *callJudge, c *command) {
 	switch {
 	case list[0] == "compose":
 		judgeComposeArgs(j, c, list[1:])
-	case list[0] == "push" || list[0] == "image" && strings.HasSuffix(verb, "push") || strings.HasSuffix(verb, "build") && c.hasFlag("--push"):
+	case isImagePush(c, list):
 		j.addEffect("publish", list[len(list)-1], c)
 	case verb == "volume rm" || verb == "volume prune" || verb == "system prune" && c.hasFlag("--volumes"):
 		j.addDanger("volumes", rulePhrase("volumes"))
 		addUnrecoverable(j, retake.GateDelete, verb, c)
 		j.addEffect("container", strings.Join(list[min(2, len(list)):], " "), c)
-	case containsWord("stack service", list[0]) && containsWord("deploy create update scale rollback", secondOrEmpty(list)):
-		j.addEffect("infra", strings.Join(list[min(2, len(list)):], " "), c)
-	case containsWord("stack service secret config", list[0]) && secondOrEmpty(list) == "rm":
-		j.addEffect("infra", strings.Join(list[1:], " "), c)
-	case list[0] == "manifest" && secondOrEmpty(list) == "push" || strings.HasPrefix(verb, "buildx bake") && c.hasFlag("--push"):
-		j.addEffect("publish", list[len(list)-1], c)
+	case containsWord("stack service secret config", list[0]):
+		judgeSwarm(j, c, list)
 	case containsWord("rm rmi kill", list[0]), containsWord("rm prune", secondOrEmpty(list)):
 		j.addEffect("container", strings.Join(list[1:], " "), c)
+	}
+}
+
+// isImagePush reports whether images go to a registry.
+func isImagePush(c *command, list []string) bool {
+	second := secondOrEmpty(list)
+	if list[0] == "push" || containsWord("image manifest", list[0]) && second == "push" {
+		return true
+	}
+	return c.hasFlag("--push") && (list[0] == "build" || second == "build" || list[0] == "buildx" && second == "bake")
+}
+
+// judgeSwarm judges docker stack, service, secret and config.
+func judgeSwarm(j *callJudge, c *command, list []string) {
+	switch second := secondOrEmpty(list); {
+	case containsWord("stack service", list[0]) && containsWord("deploy create update scale rollback", second):
+		j.addEffect("infra", strings.Join(list[min(2, len(list)):], " "), c)
+	case second == "rm":
+		j.addEffect("infra", strings.Join(list[1:], " "), c)
 	}
 }
 

@@ -40,15 +40,8 @@ func effectClass(rule, target string, c *command) retake.GateClass {
 	case "publish":
 		return retake.GatePublish
 	case "forge":
-		if c.name() == "gh" && c.hasFlag("--force") && secondOrEmpty(c.operands("")) == "sync" {
-			return retake.GateForcePush
-		}
-		verbs := c.operands("-R --repo")
-		if len(verbs) > 2 && verbs[0] == "workflow" && strings.Contains(verbs[2], "deploy") {
-			return retake.GateDeploy
-		}
-		if len(verbs) > 1 && verbs[0] == "release" && containsWord("create edit upload", verbs[1]) {
-			return retake.GatePublish
+		if class := forgeClass(c); class != "" {
+			return class
 		}
 	case "named-deploy":
 		if containsAny(strings.ToLower(target), "publish", "release") {
@@ -67,6 +60,21 @@ func effectClass(rule, target string, c *command) retake.GateClass {
 	}
 	if hasDeletingVerb(c) {
 		return retake.GateDelete
+	}
+	return ""
+}
+
+// forgeClass returns the class of a command of GitHub's or GitLab's client that deletes nothing, or "".
+func forgeClass(c *command) retake.GateClass {
+	if c.name() == "gh" && c.hasFlag("--force") && secondOrEmpty(c.operands("")) == "sync" {
+		return retake.GateForcePush
+	}
+	verbs := c.operands("-R --repo")
+	switch first := firstOr(verbs, ""); {
+	case first == "workflow" && len(verbs) > 2 && strings.Contains(verbs[2], "deploy"):
+		return retake.GateDeploy
+	case first == "release" && containsWord("create edit upload", secondOrEmpty(verbs)):
+		return retake.GatePublish
 	}
 	return ""
 }

@@ -40,7 +40,7 @@ func judgeCrontab(j *callJudge, c *command) {
 // them after what they do, and not all of their content can be read.
 func (j *callJudge) judgeByName(c *command) {
 	script, ok := scriptNames(c)
-	if !ok || c.isDryRun() || c.hasFlag("-n") && containsWord("sh bash dash zsh ksh", c.name()) || c.hasFlag("-n", "--just-print", "--recon") && containsWord("make gmake", c.name()) {
+	if !ok || onlyShows(c) {
 		return
 	}
 	for _, s := range script {
@@ -62,6 +62,12 @@ func (j *callJudge) judgeByName(c *command) {
 			}
 		}
 	}
+}
+
+// onlyShows reports whether a shell, make or a task runner only says what it would do.
+func onlyShows(c *command) bool {
+	return c.isDryRun() || c.hasFlag("-n") && containsWord("sh bash dash zsh ksh", c.name()) ||
+		c.hasFlag("-n", "--just-print", "--recon") && containsWord("make gmake", c.name())
 }
 
 // scriptNames returns the tasks that a command runs, or the script that it is.

@@ -28,19 +28,26 @@ func (j *callJudge) judgeMCP(c retake.Call) {
 	}
 	judgeToolCommand(j, c.Input)
 	target := strings.Trim(server+"/"+tool, "/")
-	switch {
-	case destroys:
+	if destroys {
 		j.addDanger("mcp-destructive", rulePhrase("mcp-destructive")+target, j.inputTargets(c.Input)...)
-	case !reads && containsAnyWord([]string{"move", "rename"}, words): // nothing is left where it was
-		j.addOverwrite("moves away", j.inputTargets(c.Input))
-	case !reads && containsAnyWord(fileWriteWords, words):
-		j.addOverwriteOutside("writes over", withoutScratch(j.inputTargets(c.Input)))
+	} else if !reads {
+		judgeToolWords(j, c, words)
 	}
 	if open {
 		input := c.Input[:min(len(c.Input), MaxText)]
 		call := &command{text: target + " " + string(input)}
 		addUnrecoverable(j, toolClass(words, destroys), target, call)
 		j.addEffect("mcp", target, call)
+	}
+}
+
+// judgeToolWords judges a tool that may write files, by the words of its name.
+func judgeToolWords(j *callJudge, c retake.Call, words []string) {
+	switch {
+	case containsAnyWord([]string{"move", "rename"}, words): // nothing is left where it was
+		j.addOverwrite("moves away", j.inputTargets(c.Input))
+	case containsAnyWord(fileWriteWords, words):
+		j.addOverwriteOutside("writes over", withoutScratch(j.inputTargets(c.Input)))
 	}
 }
 

@@ -10,7 +10,7 @@ func judgeRecipes(j *callJudge, c *command) {
 	before := j.deletions
 	defer func() { c.wasRead = c.wasRead || j.deletions > before }()
 	switch name := c.name(); {
-	case containsWord("make gmake", name) && !c.isDryRun() && !c.hasFlag("-n", "--just-print", "--recon"):
+	case containsWord("make gmake", name) && !onlyShows(c):
 		judgeMake(j, c)
 	case containsWord("npm pnpm yarn bun", name):
 		judgePackageScript(j, c)

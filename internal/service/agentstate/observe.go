@@ -22,7 +22,7 @@ import (
 // useful later is queued on disk first, so that a crash does not lose it.
 func (s *Agents) Observe(ctx context.Context, sig retake.Signal) (retake.Reaction, error) {
 	sig.Joined = false // only spreadSignal knows
-	select { // queued signals come first
+	select {           // queued signals come first
 	case <-s.caughtUp:
 	case <-ctx.Done():
 		return retake.Reaction{}, ctx.Err()
