@@ -24,7 +24,7 @@ var daemonOnly = []string{"forget", "plan-purge", "purge", "erase", "resume"}
 
 // unmet are operations whose examples need more than these beds have, so that they are answered
 // with a listed error: a git remote, which test/seeds has, or an agent, which test/agents has.
-var unmet = []string{"set-backup", "backup", "back-up", "drop-backup", "conversation", "spoken", "resume"}
+var unmet = []string{"set-backup", "backup", "back-up", "drop-backup", "conversation", "spoken", "resume", "approve"}
 
 // daemon is a service without tenants, asked over HTTP.
 type daemon struct {

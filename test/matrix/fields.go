@@ -18,7 +18,7 @@ var kindOf = map[string]string{
 	"ws": "ws", "workspace": "ws", "workspace_id": "ws", "workspaces": "ws", "fork": "fork",
 	"ref": "cp", "refs": "cp", "from": "cp", "to": "cp", "since": "cp", "snapshot": "cp", "snapshot_id": "cp", "id": "cp", "open": "cp",
 	"key": "key", "hook": "hook", "webhook": "hook", "schedule": "schedule", "deletion": "deletion", "delivery": "delivery", "before": "delivery",
-	"operation": "operation", "dir": "dir", "dir_raw": "dir", "transcript": "dir", "session": "session", "name": "pin", "name_raw": "pin", "pin": "pin",
+	"operation": "operation", "effect": "effect", "dir": "dir", "dir_raw": "dir", "transcript": "dir", "session": "session", "name": "pin", "name_raw": "pin", "pin": "pin",
 	"namespace": "namespace", "cursor": "cursor", "digest": "digest", "object": "object",
 }
 
@@ -84,7 +84,7 @@ func (op *operation) named(f field) bool {
 		return false
 	}
 	switch op.kind(f) {
-	case "", "session", "cursor", "digest":
+	case "", "session", "cursor", "digest", "effect": // each workspace has an e1
 		return false
 	case "pin":
 		return op.ID == "unpin" || op.ID == "release"
@@ -121,6 +121,7 @@ var never = map[string]string{
 	"back-up":      noHost,
 	"conversation": noTranscript,
 	"spoken":       noTranscript,
+	"approve":      "no call was stopped",
 }
 
 // unbegun are operations that a role succeeds with only if it began something itself.

@@ -46,6 +46,7 @@ type rule struct{ pattern, text string }
 var notRun = []rule{
 	{`^retake (show|restore) 16\b`, "needs an agent that deletes files outside the project; test/script/rescue.txtar has one"},
 	{`^retake approve e7$`, "needs a person at a terminal, and a call that a policy stopped; test/script/gate.txtar has one"},
+	{`^sudo `, "needs root and a user; the ordeal G31 installs a system daemon"},
 	{`^go install `, "fetches the program from the network"},
 	{`^make build$`, "builds the program, as TestMain does"},
 	{`^(pip|npm) install `, "a package manager; test/sdk runs both libraries"},
