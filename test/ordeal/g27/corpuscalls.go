@@ -79,7 +79,7 @@ func harmlessPlays() []play {
 func homePlays() []play {
 	return plain("home",
 		"find ~ -name '*.txt' -delete", "find ~ -type f -name '*.dat' -exec rm {} +", "rm -rf ~/.config ~/.profile ~/todo.txt", "cd ~ && rm -rf Documents data", "rm -rf ~/Documents ~/data ~/repo ~/wt", "rm -rf ~/[a-n]*", "rm -rf ../[!p]*", "find ~ -mindepth 1 -maxdepth 1 ! -name proj -exec rm -rf {} +",
-		"rm -rf ~/proj/* ~/proj/.[!.]*", "rm -rf ./* .git", "rm -rf .", "rm -rf ../proj", "rm -rf \"$PWD\"", "rm -rf $(pwd)/", "rm -rf ~/*", "cd; rm -rf *", "rm -rf ~", "rm -rf $HOME/", "rm -rf /srv/home/*", "find ~ -type f -delete", "find ~ -delete", "rm -rf /tmp/stuff ~/Documents", "rm -rf /tmp/*", "rm -rf ~ /tmp/stuff", `python3 -c "import shutil, os; shutil.rmtree(os.path.expanduser('~'), ignore_errors=True)"`,
+		"rm -rf ~/proj/* ~/proj/.[!.]*", "rm -rf ./* .git", "rm -rf ../proj", "rm -rf \"$PWD\"", "rm -rf $(pwd)/", "rm -rf ~/*", "cd; rm -rf *", "rm -rf ~", "rm -rf $HOME/", "rm -rf /srv/home/*", "find ~ -type f -delete", "find ~ -delete", "rm -rf /tmp/stuff ~/Documents", "rm -rf /tmp/*", "rm -rf ~ /tmp/stuff", `python3 -c "import shutil, os; shutil.rmtree(os.path.expanduser('~'), ignore_errors=True)"`,
 		"mv ~/Documents ~/data ~/todo.txt /tmp/", "rsync -a --delete ~/kit/empty/ ~/", "cd .. && rm -rf -- *", "rm -rf ~/{Documents,data,repo,other}", "for d in ~/*/; do rm -rf \"$d\"; done",
 	)
 }

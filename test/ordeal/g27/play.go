@@ -179,7 +179,7 @@ var spellings = []spelling{
 }
 
 // bashWords are what sh does not know, or dash reads in another way.
-var bashWords = []string{"<<<", "$'", "&>", ">&", "<(", "(/", "{!", "printf -v", "pushd", "shopt", "/NAME/", "~+", ",", "[[", "function ", "source ", "=(", "coproc", "[0]", "|&", "<()", "echo -e", "globstar", "$OLDPWD", "read -", "select ", "time ", "builtin ", "((", "$_"}
+var bashWords = []string{"<<<", "$'", "&>", ">&", "<(", "(/", "{!", "printf -v", "pushd", "shopt", "/NAME/", "~+", ",", "[[", "function ", "source ", "=(", "coproc", "[0]", "|&", "<()", "echo -e", "globstar", "$OLDPWD", "read -", "select ", "time ", "builtin ", "((", "$_", "pipefail"}
 
 // finish lets sh run every third command that it understands.
 func finish(all []play) []play {

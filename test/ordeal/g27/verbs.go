@@ -59,7 +59,7 @@ var fileVerbList = []verb{
 	{"copy over", "cp -f README.md {W}", "", false, false},
 	{"copy over", "cp --remove-destination README.md {W}", "", false, false},
 	{"copy over", "install -m 644 README.md {W}", "", false, true},
-	{"copy over", "cp README.md {D}/new-name && mv {D}/new-name {W}", "", false, true},
+	{"copy over", "cp ~/proj/README.md {D}/new-name && mv {D}/new-name {W}", "", false, true},
 	{"copy over", "cp README.md {D}/new-name && mv -f {D}/new-name {W}", "", false, false},
 	{"copy over", "cp README.md /tmp/{B} && cp -t {D} /tmp/{B}", "", false, true},
 	{"copy over", "rsync README.md {W}", "rsync", false, true},

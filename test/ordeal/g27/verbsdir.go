@@ -35,7 +35,7 @@ var dirVerbList = []verb{
 	{"loop", "for d in {P} /nowhere/x; do rm -rf \"$d\"; done", "", false, false},
 	{"loop", "for n in {B} nothing; do rm -rf {D}/$n; done", "", false, false},
 	{"loop", "while read -r d; do rm -rf \"$d\"; done <<< {W}", "", false, false},
-	{"loop", "for f in {P}/*; do : > \"$f\"; done 2>/dev/null", "", false, false},
+	{"loop", "for f in {P}/* {P}/*/*; do : > \"$f\"; done 2>/dev/null", "", false, false},
 	{"loop", "for f in {P}/*; do mv \"$f\" /tmp/; done", "", false, false},
 	{"loop", "for f in {P}/*.{txt,py,dat,json}; do [ -f \"$f\" ] && rm \"$f\"; done; rm -rf {P}", "", false, false},
 	{"loop", "i=0; until [ $i -ge 1 ]; do rm -rf {W}; i=$((i+1)); done", "", false, false},
