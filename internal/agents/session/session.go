@@ -240,17 +240,6 @@ func (s *State) enterSession(sig *retake.Signal, dir string) *Session {
 	return s.Add(x)
 }
 
-// mayArriveLate reports whether a signal may arrive after its agent is gone: hooks that the
-// agent does not wait for may run last.
-func mayArriveLate(kind retake.SignalKind) bool {
-	switch kind {
-	case retake.SignalCalled, retake.SignalTasks, retake.SignalTurnEnd, retake.SignalSubagentEnd:
-		return true
-	default:
-		return false
-	}
-}
-
 // Add makes a session the newest one. If there are too many, the oldest idle one is dropped
 // before one that is working.
 func (s *State) Add(x Session) *Session {

@@ -53,3 +53,14 @@ func findRule(phase Phase, kind retake.SignalKind) (rule, bool) {
 	}
 	return transitions[i], true
 }
+
+// mayArriveLate reports whether a signal may arrive after its agent is gone: hooks that the
+// agent does not wait for may run last.
+func mayArriveLate(kind retake.SignalKind) bool {
+	switch kind {
+	case retake.SignalCalled, retake.SignalTasks, retake.SignalTurnEnd, retake.SignalSubagentEnd:
+		return true
+	default:
+		return false
+	}
+}

@@ -54,16 +54,13 @@ func (w *shellWalker) redirectedText(s *syntax.Stmt, c *command) string {
 // runProgram judges a program of the user, which is in one of the directories for that.
 func runProgram(j *callJudge, c *command) {
 	name := c.words[0].text
-	if strings.Contains(name, "/") || !c.words[0].isKnown() || j.elsewhere || j.otherUser || len(known().judges[c.name()]) > 0 || len(j.rulesOf(c.name())) > 0 {
+	if strings.Contains(name, "/") || !isPlainPath(name) || j.elsewhere || j.otherUser || len(known().judges[c.name()]) > 0 || len(j.rulesOf(c.name())) > 0 {
 		return
 	}
 	for _, dir := range []string{"~/bin/", "~/.local/bin/"} {
 		judgeFileText(j, c, dir+name, wantFile(j, dir+name), c.args(), false)
 	}
 }
-
-// isKnown reports whether no shell makes something else of the word.
-func (w word) isKnown() bool { return isPlainPath(w.text) }
 
 // filePlaces returns where a file may be that a word names.
 func filePlaces(j *callJudge, c *command, file word) []string {

@@ -17,7 +17,7 @@ import (
 // Programs of the user are started by a spawner, which is entirely the user.
 func WorkFor(uid, gid int, groups []int, keeperUID, keeperGID int) error {
 	if uid <= 0 || keeperUID <= 0 || uid == keeperUID || gid == keeperGID || slices.Contains(groups, keeperGID) {
-		return fmt.Errorf("work for user %d: he and the keeper, user %d, must be two, and none of them root", uid, keeperUID)
+		return fmt.Errorf("work for user %d: this user and Retake's own, %d, must differ, share no group, and not be root", uid, keeperUID)
 	}
 	if err := startSpawner(uid, gid, groups); err != nil {
 		return err

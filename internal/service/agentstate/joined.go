@@ -26,6 +26,9 @@ func (s turnSpreader) spreadSignal(ctx context.Context, ws retake.Workspace, sig
 	}
 	switch sig.Kind {
 	case retake.SignalCall, retake.SignalCalled, retake.SignalSubagentStart:
+		if sig.Call != nil && sig.Call.Kind == retake.CallRead {
+			return // it changes nothing
+		}
 		for _, other := range s.otherWorkspacesOf(ctx, ws, sig) {
 			s.joinTurn(ctx, ws, other, sig)
 		}
@@ -39,6 +42,7 @@ func (s turnSpreader) spreadSignal(ctx context.Context, ws retake.Workspace, sig
 // text of its call tell. One that contains the other is not beside it.
 func (s turnSpreader) otherWorkspacesOf(ctx context.Context, ws retake.Workspace, sig retake.Signal) []retake.Workspace {
 	all, err := s.workspaces.Catalog.Workspaces(ctx) // roots are not looked at: one may hang
+	s.workspaces.Diag.Note(workspace.TaskEvents, err)
 	if err != nil || len(all) < 2 {
 		return nil
 	}
@@ -110,8 +114,7 @@ func (s turnSpreader) joinTurn(ctx context.Context, ws, other retake.Workspace, 
 		return
 	}
 	select { // the call may change files there
-	case <-j.done:
-		s.workspaces.Diag.Note(workspace.TaskSaves, j.err)
+	case <-j.done: // a failure is one of the background, which the status shows
 	case <-ctx.Done():
 	case <-time.After(joinWait):
 	}
@@ -127,6 +130,7 @@ func (s turnSpreader) endJoinedTurns(ctx context.Context, ws retake.Workspace, s
 			continue
 		}
 		other, err := s.workspaces.LoadWorkspace(ctx, h.workspace)
+		s.workspaces.Diag.Note(workspace.TaskEvents, err)
 		if err != nil || other.Ended != nil {
 			continue
 		}

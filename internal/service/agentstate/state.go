@@ -265,17 +265,6 @@ func (h *State) unfinishedJobs() []*signalJob {
 	return slices.Clone(h.queue)
 }
 
-// workingTurn returns the turn that a session is in, and whether it began in another workspace.
-func (h *State) workingTurn(key string) (t session.Turn, joined, ok bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	x := h.state.Find(key)
-	if x == nil || x.Phase != session.Working {
-		return t, false, false
-	}
-	return x.Turn, x.Joined, true
-}
-
 func (h *State) fileName() string { return string(h.workspace) + ".json" }
 
 // loadState reads the state from disk. On any error it starts with an empty state: the

@@ -29,6 +29,17 @@ func (h *State) WorkingSessions(now time.Time, asker []int) []retake.Worker {
 	return out
 }
 
+// workingTurn returns the turn that a session is in, and whether it began in another workspace.
+func (h *State) workingTurn(key string) (t session.Turn, joined, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x := h.state.Find(key)
+	if x == nil || x.Phase != session.Working {
+		return t, false, false
+	}
+	return x.Turn, x.Joined, true
+}
+
 // turnStart returns when a turn began, or when the session was first seen.
 func turnStart(x *session.Session) time.Time {
 	if x.Turn.Since.IsZero() {

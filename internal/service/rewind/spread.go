@@ -83,15 +83,14 @@ func (s spreader) planOthers(ctx context.Context, req retake.PlanRequest, p *ret
 }
 
 func (s spreader) planOther(ctx context.Context, req retake.PlanRequest, id retake.WorkspaceID, target *retake.Checkpoint) (retake.Plan, error) {
-	ask := retake.PlanRequest{Workspace: id, Course: req.Course, Git: req.Git, Asker: req.Asker}
+	var item retake.Checkpoint
 	if req.Course == retake.CourseUndo {
-		cp, err := s.findTurn(ctx, id, target)
-		if err != nil {
+		var err error
+		if item, err = s.findTurn(ctx, id, target); err != nil {
 			return retake.Plan{}, err
 		}
-		ask.Ref = string(cp.ID)
 	}
-	p, err := s.planHere(ctx, ask)
+	p, err := s.planHere(ctx, otherRequest(req, id, item.ID))
 	if err == nil && (p.Target == nil || !history.IsSameTurn(*p.Target, *target)) {
 		err = errNoSuchTurn
 	}
@@ -136,6 +135,9 @@ func (s spreader) workspaceName(ctx context.Context, id retake.WorkspaceID) stri
 // keeps what it had in a checkpoint of its own. If one fails, those before it stay undone, and the
 // error names the rest.
 func (s spreader) applySpread(ctx context.Context, req retake.ApplyRequest) (retake.RestoreResult, error) {
+	if res, known, err := s.findApplied(ctx, req); err != nil || known { // it is asked for again
+		return res, err
+	}
 	own := req
 	own.Spread = false
 	p, err := s.planHere(ctx, own.PlanRequest)
@@ -163,7 +165,7 @@ func (s spreader) applySpread(ctx context.Context, req retake.ApplyRequest) (ret
 	}
 	for i := range p.Others {
 		r, err := s.applyHere(ctx, retake.ApplyRequest{
-			PlanRequest: requestOf(&p.Others[i], req.PlanRequest), Digest: p.Others[i].Digest, Accept: req.Accept,
+			PlanRequest: otherRequest(req.PlanRequest, p.Others[i].Workspace, p.Others[i].Target.ID), Digest: p.Others[i].Digest, Accept: req.Accept,
 		})
 		if err != nil {
 			return res, s.spreadError(ctx, p.Others[i:], err)
@@ -173,11 +175,11 @@ func (s spreader) applySpread(ctx context.Context, req retake.ApplyRequest) (ret
 	return res, nil
 }
 
-// requestOf is the request that a plan for another workspace was made by.
-func requestOf(p *retake.Plan, req retake.PlanRequest) retake.PlanRequest {
-	ask := retake.PlanRequest{Workspace: p.Workspace, Course: p.Course, Git: req.Git, Asker: req.Asker}
-	if p.Course == retake.CourseUndo {
-		ask.Ref = string(p.Target.ID)
+// otherRequest asks for the same in another workspace. Redo names no item: it is the last one undone.
+func otherRequest(req retake.PlanRequest, ws retake.WorkspaceID, item retake.CheckpointID) retake.PlanRequest {
+	ask := retake.PlanRequest{Workspace: ws, Course: req.Course, Git: req.Git, Asker: req.Asker}
+	if req.Course == retake.CourseUndo {
+		ask.Ref = string(item)
 	}
 	return ask
 }
