@@ -136,8 +136,9 @@ export function typescript(all) {
   return out;
 }
 
-// Python: what is sent is made by the calls, and what holds a page or a list is unpacked.
-const unpacked = /Body$|^Page|List$|^Problem$/;
+// Python: what is sent is made by the calls, and what holds a page or a list is unpacked. A Problem is
+// kept: a failed operation has one.
+const unpacked = /Body$|^Page|List$/;
 const inPython = { string: "str", bytes: "Raw", time: "datetime", integer: "int", number: "float", boolean: "bool", any: "Any", object: "dict[str, Any]" };
 const reserved = new Set(["as", "class", "from", "import", "return", "with", "global", "pass", "def", "is", "in"]);
 

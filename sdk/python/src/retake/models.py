@@ -845,6 +845,28 @@ class Policy:
 
 
 @dataclass(kw_only=True)
+class Problem:
+    accept: list[str] = field(default_factory=list)  # The warnings that you did not accept. Send them in accept to go ahead.
+    cause: Optional[str] = None  # The underlying error.
+    cause_raw: Optional[Raw] = None  # The exact bytes of cause, if they are not valid UTF-8.
+    code: str  # The error code, such as not_found, forbidden or stale_plan. Programs should decide by this field only. New codes may be added.
+    detail: str  # What happened, with its cause.
+    hint: Optional[str] = None  # What to do next.
+    hint_raw: Optional[Raw] = None  # The exact bytes of hint, if they are not valid UTF-8.
+    kind: Optional[str] = None  # The code of the version before: several codes have one kind. Do not use it in new programs.
+    next_steps: list[str] = field(default_factory=list)  # Commands or requests to try next.
+    plan: Optional[Plan] = None  # What a restore would do whose warnings you have not accepted.
+    request_id: Optional[str] = None  # The request's ID, to include when you ask for support.
+    retryable: bool  # If true, the same request may succeed later.
+    safe: Optional[str] = None  # Whether anything was changed.
+    status: int  # The HTTP status code.
+    title: str  # The error code in words. It is the same for all errors with one code.
+    type: str  # A URL that explains the error code.
+    what: str  # What happened.
+    what_raw: Optional[Raw] = None  # The exact bytes of what, if they are not valid UTF-8.
+
+
+@dataclass(kw_only=True)
 class Progress:
     bytes: int  # The number of bytes so far.
     files: int  # The number of files so far.
@@ -1621,6 +1643,7 @@ __all__ = [
     "PlanView",
     "Point",
     "Policy",
+    "Problem",
     "Progress",
     "Proof",
     "PurgePlan",
