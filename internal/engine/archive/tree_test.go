@@ -43,15 +43,16 @@ func (t *fakeTree) List(_ context.Context, _ retake.WorkspaceID, _, dir string) 
 	return out, nil
 }
 
-func (t *fakeTree) Open(_ context.Context, _ retake.WorkspaceID, _, p string) (io.ReadCloser, retake.Entry, error) {
-	text, ok := t.data[p]
+// Bytes takes the path of an entry for the address of its bytes.
+func (t *fakeTree) Bytes(_ context.Context, id retake.ObjectID) (io.ReadCloser, error) {
+	text, ok := t.data[string(id)]
 	if !ok {
-		return nil, retake.Entry{}, fmt.Errorf("nobody may open %q", p)
+		return nil, fmt.Errorf("nobody may open %q", id)
 	}
-	if p == t.broken {
-		return io.NopCloser(io.MultiReader(strings.NewReader(text), broken{})), t.entries[p], nil
+	if string(id) == t.broken {
+		return io.NopCloser(io.MultiReader(strings.NewReader(text), broken{})), nil
 	}
-	return io.NopCloser(strings.NewReader(text)), t.entries[p], nil
+	return io.NopCloser(strings.NewReader(text)), nil
 }
 
 var errBroken = errors.New("no more")
@@ -69,7 +70,7 @@ func (t *fakeTree) add(p string, e retake.Entry, data string) {
 	}
 	e.Name = path.Base(p)
 	if e.Kind == retake.KindFile || e.Kind == retake.KindSymlink {
-		e.Size = int64(len(data))
+		e.Size, e.Object = int64(len(data)), retake.ObjectID(p)
 		t.data[p] = data
 	}
 	t.entries[p] = e

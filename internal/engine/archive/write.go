@@ -87,7 +87,7 @@ func (t *tarWriter) readAhead(ctx context.Context, m member) ([]byte, error) {
 	default:
 		return nil, nil
 	}
-	src, _, err := t.r.Open(ctx, t.ws, t.ref, m.path)
+	src, err := t.r.Bytes(ctx, m.Object)
 	if err != nil {
 		return nil, fmt.Errorf("open %q: %w", m.path, err)
 	}
@@ -117,7 +117,7 @@ func (t *tarWriter) writeMember(ctx context.Context, m member, text []byte) erro
 		if text != nil {
 			return t.writeBytes(m.path, h, bytes.NewReader(text))
 		}
-		return t.writeFile(ctx, m.path, h)
+		return t.writeFile(ctx, m, h)
 	case retake.KindSymlink:
 		h.Typeflag, h.Linkname = tar.TypeSymlink, string(text)
 		return t.writeHeader(h)
@@ -172,13 +172,13 @@ func (t *tarWriter) writeHeader(h *tar.Header) error {
 }
 
 // writeFile writes a file that was not read ahead.
-func (t *tarWriter) writeFile(ctx context.Context, path string, h *tar.Header) (err error) {
-	src, _, err := t.r.Open(ctx, t.ws, t.ref, path)
+func (t *tarWriter) writeFile(ctx context.Context, m member, h *tar.Header) (err error) {
+	src, err := t.r.Bytes(ctx, m.Object)
 	if err != nil {
-		return fmt.Errorf("open %q: %w", path, err)
+		return fmt.Errorf("open %q: %w", m.path, err)
 	}
 	defer func() { err = errors.Join(err, src.Close()) }()
-	return t.writeBytes(path, h, src)
+	return t.writeBytes(m.path, h, src)
 }
 
 // writeBytes writes the header and the bytes of a file, which must have the recorded size.

@@ -202,9 +202,9 @@ type countingReader struct {
 	onOpen func(n int64) // called from several goroutines
 }
 
-func (r *countingReader) Open(ctx context.Context, ws retake.WorkspaceID, ref, path string) (io.ReadCloser, retake.Entry, error) {
+func (r *countingReader) Bytes(ctx context.Context, id retake.ObjectID) (io.ReadCloser, error) {
 	r.onOpen(r.n.Add(1))
-	return r.Reader.Open(ctx, ws, ref, path)
+	return r.Reader.Bytes(ctx, id)
 }
 
 // notifyingReader calls somebody after every read.
