@@ -21,6 +21,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -84,7 +85,7 @@ func New(s retake.Service, o Options) http.Handler {
 	})
 	parameters := queryParameters(routes.OpenAPI())
 	parameters[descriptionRoute] = nil
-	return handler{mux, parameters}
+	return handler{mux, parameters, o.Log}
 }
 
 // api is the state that the routes share.
@@ -138,11 +139,15 @@ func buildRoutes(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 type handler struct {
 	mux        *http.ServeMux
 	parameters map[string][]string // the names in queries, by pattern
+	log        *slog.Logger        // may be nil
 }
 
 func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
-		if recover() != nil { // the response is incomplete; the cause was logged where it happened
+		if v := recover(); v != nil { // the response is incomplete
+			if v != http.ErrAbortHandler && f.log != nil {
+				f.log.Error("panic in a response", "value", v, "stack", string(debug.Stack()))
+			}
 			panic(http.ErrAbortHandler)
 		}
 	}()
