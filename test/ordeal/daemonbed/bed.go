@@ -159,8 +159,9 @@ func (h *Home) Tells(args ...string) (t Telling, err error) {
 func (h *Home) State() (Telling, error) { return h.Tells("daemon", "status") }
 
 // Daemons finds the processes that are a daemon of this home, by what the kernel
-// says about them.
+// says about them. In another mount namespace the same path is another home.
 func (h *Home) Daemons() []int {
+	ours, _ := os.Readlink("/proc/self/ns/mnt")
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		return nil
@@ -173,6 +174,9 @@ func (h *Home) Daemons() []int {
 		}
 		env, err := os.ReadFile(filepath.Join(filepath.Dir(l), "environ"))
 		if err != nil || !slices.Contains(strings.Split(string(env), "\x00"), "RETAKE_HOME="+h.Dir) {
+			continue
+		}
+		if theirs, err := os.Readlink(filepath.Join(filepath.Dir(l), "ns/mnt")); err != nil || theirs != ours {
 			continue
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(l))); err == nil && proc.IsAlive(pid) {
