@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // five are the tasks; those before now are done.
@@ -62,9 +63,13 @@ func (b *bed) goOnAfterKill() error {
 	}
 	b.check(b.exists("part1.txt") && b.exists("part2.txt") && b.exists("part3.txt"), "the agent was in task 3 when it was killed")
 	var r resumption
-	if err := b.ask(&r, "resume", "--plan"); err != nil {
-		return err
+	for end := time.Now().Add(10 * time.Second); r.Checkpoint.Turn.Failed == "" && time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		r = resumption{}
+		if err := b.ask(&r, "resume", "--plan"); err != nil {
+			return err
+		}
 	}
+	b.check(r.Checkpoint.Turn.Failed != "", "the end of the agent was noticed, and is a checkpoint")
 	b.check(len(r.Tasks) == 5, "resume knows %d of 5 tasks", len(r.Tasks))
 	var is []string
 	for _, t := range r.Tasks {

@@ -150,6 +150,11 @@ func (b *bed) takeBack() error {
 
 // resumption is what the driver reads of "retake resume --json".
 type resumption struct {
+	Checkpoint struct {
+		Turn struct {
+			Failed string `json:"failed"`
+		} `json:"turn"`
+	} `json:"checkpoint"`
 	Command []string `json:"command"`
 	Session string   `json:"session"`
 	Exact   bool     `json:"exact"`
