@@ -121,7 +121,7 @@ func TestPlantedForeignersAreFound(t *testing.T) {
 	t.Parallel()
 	cases := map[string]planted{
 		"engine": {file("internal/storage/store/a.go", "", `"github.com/kopia/kopia/repo"`),
-			"internal/storage/store/a.go:2: internal/storage/store imports github.com/kopia/kopia/repo: its only doors are internal/storage/store/kopia, bench, test"},
+			"internal/storage/store/a.go:2: internal/storage/store imports github.com/kopia/kopia/repo: its only doors are internal/storage/store/kopia, internal/storage/store/replica/places, bench, test"},
 		"sql": {file("internal/service/a.go", "", `"database/sql"`),
 			"internal/service/a.go:2: internal/service imports database/sql: its only doors are internal/storage/migrate, internal/storage/catalog/sqlcatalog, internal/storage/catalog/sqlite, internal/storage/catalog/postgres, internal/storage/serverdb/sqldb, internal/server, internal/explain/xray, internal/ui/demo, test"},
 		"sqlite": {file("internal/storage/catalog/sqlcatalog/a.go", "", `_ "modernc.org/sqlite"`),

@@ -86,6 +86,12 @@ func (s *Sshd) LetIn(public string) {
 	s.must(os.WriteFile(s.at("authorized_keys"), []byte(line), 0o600))
 }
 
+// LetInSFTP lets a key in, for files alone.
+func (s *Sshd) LetInSFTP(public string) {
+	s.t.Helper()
+	s.must(os.WriteFile(s.at("authorized_keys"), []byte(`restrict,command="internal-sftp" `+public+"\n"), 0o600))
+}
+
 // URL is the address of a repository.
 func (s *Sshd) URL(name string) string {
 	return fmt.Sprintf("ssh://%s@127.0.0.1:%d%s", s.User, s.Port, filepath.Join(s.Root, name))
@@ -101,7 +107,7 @@ func (s *Sshd) Start() {
 	conf := strings.Join([]string{
 		"ListenAddress 127.0.0.1", "Port " + strconv.Itoa(s.Port), "HostKey " + s.at(fmt.Sprintf("host-%d", s.name)), "AuthorizedKeysFile " + s.at("authorized_keys"),
 		"PidFile none", "StrictModes no", "UsePAM no", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "PermitRootLogin forced-commands-only", "AllowUsers " + s.User,
-		"LogLevel VERBOSE", "",
+		"Subsystem sftp internal-sftp", "LogLevel VERBOSE", "",
 	}, "\n")
 	s.must(os.WriteFile(s.at("config"), []byte(conf), 0o600))
 	s.cmd = exec.Command(program, "-D", "-e", "-f", s.at("config"))

@@ -7,6 +7,7 @@ import (
 	"github.com/kopia/kopia/repo/blob"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/store/replica"
 )
 
 // Place returns the file in which the first bytes of an object lie, and where in it.
@@ -88,3 +89,18 @@ func (s *Store) SetWriterExit(d time.Duration) { s.writerExit = d }
 
 // HoldShared keeps sweeps out, as a scrub does.
 func (s *Store) HoldShared(ctx context.Context) (release func(), err error) { return s.lockShared(ctx) }
+
+// ReadIndexOfPack returns how many contents the index at the end of a pack of a copy tells of.
+func (s *Store) ReadIndexOfPack(ctx context.Context, get replica.GetFunc, name string, size int64) (int, error) {
+	c := &replicaCopy{s: s}
+	shared, contents, err := c.openContents(ctx, newCopyBlobs(nil, get))
+	if err != nil {
+		return 0, err
+	}
+	defer shared.CloseShared(ctx) // only read
+	in, err := contents.RecoverIndexFromPackBlob(ctx, blob.ID(name), size, false)
+	return len(in), err
+}
+
+// NewReplicaSourceOfSmallPacks is NewReplicaSource with packs of this size.
+func NewReplicaSourceOfSmallPacks(s *Store, size int) replica.Source { return replicaSource{s, size} }

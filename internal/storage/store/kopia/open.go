@@ -40,6 +40,9 @@ type Options struct {
 	// by Create and is stored in Dir.
 	Password string
 
+	// Copy is a copy of a store to read; nil: none. It needs the Password. Dir may be empty.
+	Copy *CopyOptions
+
 	// Exclusive promises that no other process writes to this store while it is open: the
 	// caller holds a lock that makes it so. Then lists, histories and the view of the index
 	// are kept in memory, and upkeep waits for Maintain.
@@ -228,9 +231,13 @@ func openStorage(ctx context.Context, o Options, create bool) (*Store, error) {
 	}
 	s := &Store{opts: o, homeDir: home, readerExit: readerExit, writerExit: writerExit, clock: clock.NewMonotonic(o.Clock, time.Time{})}
 	s.damage.s, s.metadata.s = s, s
-	if o.Bucket != nil {
+	switch {
+	case o.Copy != nil:
+		s.clock.RaiseTo(o.Copy.Clock)
+		s.blobs = newCopyBlobs(o.Copy.Indexes, o.Copy.Get)
+	case o.Bucket != nil:
 		s.blobs, err = newBucket(ctx, o, s.clock.Now)
-	} else {
+	default:
 		s.blobs, err = s.openDisk(create)
 	}
 	if err != nil {

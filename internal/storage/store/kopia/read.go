@@ -129,8 +129,8 @@ func (s *Store) Dir(ctx context.Context, id retake.ObjectID) ([]retake.Entry, er
 	return entries, s.damage.note(id, err)
 }
 
-// IsRemote reports whether the store is a bucket.
-func (s *Store) IsRemote() bool { return s.opts.Bucket != nil }
+// IsRemote reports whether the store is elsewhere.
+func (s *Store) IsRemote() bool { return s.opts.Bucket != nil || s.opts.Copy != nil }
 
 // File opens the bytes of a file.
 func (s *Store) File(ctx context.Context, id retake.ObjectID) (io.ReadSeekCloser, error) {

@@ -20,6 +20,12 @@ import (
 // puts back the keys from their copy and builds damaged indexes again from the packs, which
 // describe their own contents. Damaged files are set aside, never deleted.
 func (s *Store) openOrRepair(ctx context.Context, password string) error {
+	if s.opts.Copy != nil { // nothing is repaired in a copy, and the engine did not write it
+		return guardEngine(func() (err error) {
+			s.rep, err = openEngine(ctx, s.blobs, s.clock.Now, password)
+			return err
+		})
+	}
 	rep, err := openEngine(ctx, s.blobs, s.clock.Now, password)
 	if err == nil {
 		s.rep = rep
