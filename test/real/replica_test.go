@@ -1,4 +1,4 @@
-//go:build s3 && ssh && testing
+//go:build s3 && ssh
 
 package real_test
 
@@ -106,7 +106,16 @@ func copyToHostThatIsCut(t *testing.T, host cutHost, open func() (replica.Place,
 	place, err := open()
 	must(t, err)
 	defer place.Close()
-	r := replica.NewForTest(replica.Options{Source: kopia.NewReplicaSource(s), Place: place, Clock: clock.Wall, Writer: "here", Window: time.Millisecond})
+	r := replica.New(replica.Options{
+		Source: kopia.NewReplicaSource(s), Place: place, Clock: clock.Wall, Writer: "here", Window: time.Millisecond,
+		Pause: func(ctx context.Context, d time.Duration) error {
+			select {
+			case <-time.After(d / 20): // the host is back sooner, too
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		},
+	})
 	var texts []string
 	uploaded, synced, failed, cuts := int64(0), 0, 0, 0
 	for round := uint64(0); cuts < least; round++ {

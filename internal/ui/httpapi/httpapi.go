@@ -18,6 +18,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -145,7 +146,7 @@ type handler struct {
 func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if v := recover(); v != nil { // the response is incomplete
-			if v != http.ErrAbortHandler && f.log != nil {
+			if err, _ := v.(error); !errors.Is(err, http.ErrAbortHandler) && f.log != nil {
 				f.log.Error("panic in a response", "value", v, "stack", string(debug.Stack()))
 			}
 			panic(http.ErrAbortHandler)

@@ -78,38 +78,47 @@ func (b *copyBlobs) find(id blob.ID) (added []byte, x replica.Index, ok bool) {
 func (b *copyBlobs) GetBlob(ctx context.Context, id blob.ID, offset, length int64, out blob.OutputBuffer) error {
 	out.Reset()
 	added, x, known := b.find(id)
-	if isIndex(id) && !known {
-		return fmt.Errorf("get blob %s: %w", id, blob.ErrBlobNotFound)
-	}
-	name, whole := string(id), int64(math.MaxInt64)
 	switch {
 	case added != nil:
-		whole = int64(len(added))
-	case known:
-		whole = x.Length
+		x.Length = int64(len(added))
+	case isIndex(id) && !known:
+		return fmt.Errorf("get blob %s: %w", id, blob.ErrBlobNotFound)
+	case !known:
+		x.Length = math.MaxInt64
 	}
-	if offset < 0 || offset > whole || length > whole-offset {
+	if offset < 0 || offset > x.Length || length > x.Length-offset {
 		return blob.ErrInvalidRange
 	}
-	if length < 0 && (added != nil || known) {
-		length = whole - offset
+	if length < 0 && known {
+		length = x.Length - offset
 	}
+	data := added
 	if added != nil {
-		_, err := out.Write(added[offset : offset+length])
-		return err
+		data = added[offset : offset+length]
+	} else {
+		var err error
+		if data, err = b.getFrom(ctx, id, x, offset, length); err != nil {
+			return err
+		}
 	}
-	if known && x.Pack != "" {
+	_, err := out.Write(data)
+	return err
+}
+
+// getFrom reads a blob where it is: an object, or a part of a pack.
+func (b *copyBlobs) getFrom(ctx context.Context, id blob.ID, x replica.Index, offset, length int64) ([]byte, error) {
+	name := string(id)
+	if x.Pack != "" {
 		name, offset = x.Pack, x.Offset+offset
 	}
 	data, err := b.get(ctx, name, offset, length)
 	if err != nil {
-		return copyError(id, err)
+		return nil, copyError(id, err)
 	}
 	if length >= 0 && int64(len(data)) != length {
-		return fmt.Errorf("get blob %s: %d bytes of %d: %w", id, len(data), length, blob.ErrInvalidRange)
+		return nil, fmt.Errorf("get blob %s: %d bytes of %d: %w", id, len(data), length, blob.ErrInvalidRange)
 	}
-	_, err = out.Write(data)
-	return err
+	return data, nil
 }
 
 // copyError says that a blob is missing as the engine says it. For an index it would try again for a minute.

@@ -75,12 +75,14 @@ func (w *weakPlace) Delete(ctx context.Context, name string) error {
 	return w.Place.Delete(ctx, name)
 }
 
+func noPause(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
 // What counts as uploaded is there, whatever was lost on the way; and once the place answers again, all is.
 func TestUploadedIsUploaded(t *testing.T) {
 	t.Parallel()
 	b := newCopyBed(t, 3)
 	weak := &weakPlace{Place: b.place, rnd: rand.New(rand.NewPCG(3, 3)), share: 0.55}
-	r := replica.NewForTest(replica.Options{Source: kopia.NewReplicaSource(b.s), Place: weak, Clock: b.clock, Writer: "here"})
+	r := replica.New(replica.Options{Source: kopia.NewReplicaSource(b.s), Place: weak, Clock: b.clock, Writer: "here", Pause: noPause})
 	defer r.Close(t.Context())
 	failed, promised := 0, map[retake.WorkspaceID]int64{}
 	rounds := 60
@@ -397,14 +399,14 @@ func TestLongUploadGoesOn(t *testing.T) {
 	b.must(err)
 	b.oracle[b.list[0].ID][n] = tree
 	cut := &cutPlace{Place: b.place, left: 22, puts: map[string]int{}}
-	o := replica.Options{Source: kopia.NewReplicaSourceOfSmallPacks(b.s, 1<<20), Place: cut, Clock: b.clock, Writer: "here"}
-	first := replica.NewForTest(o)
+	o := replica.Options{Source: kopia.NewReplicaSourceOfSmallPacks(b.s, 1<<20), Place: cut, Clock: b.clock, Writer: "here", Pause: noPause}
+	first := replica.New(o)
 	if _, err := first.Sync(t.Context()); !errors.Is(err, errWeak) {
 		t.Fatal(err)
 	}
 	b.must(first.Close(t.Context()))
 	cut.left = 1 << 30
-	second := replica.NewForTest(o)
+	second := replica.New(o)
 	defer second.Close(t.Context())
 	if _, err := second.Sync(t.Context()); err != nil {
 		t.Fatal(err)

@@ -58,20 +58,26 @@ func (c *replicaCopy) Prune(ctx context.Context, req replica.PruneRequest, emit 
 	if err := f.finish(ctx); err != nil {
 		return out, err
 	}
-	named := map[blob.ID]bool{}
-	for _, i := range f.entries {
-		named[i.PackBlobID] = true
-	}
-	for _, name := range slices.Sorted(maps.Keys(req.Packs)) {
-		if !named[blob.ID(name)] {
-			out.Dead = append(out.Dead, name)
-		}
-	}
+	out.Dead = unnamedPacks(f.entries, req.Packs)
 	if len(dead) == 0 && len(moving) == 0 {
 		return out, nil
 	}
 	out.Indexes, err = c.encodeIndex(ctx, f.entries)
 	return out, err
+}
+
+// unnamedPacks returns the packs that no entry names.
+func unnamedPacks(entries []content.Info, packs map[string]int64) (out []string) {
+	named := map[blob.ID]bool{}
+	for _, i := range entries {
+		named[i.PackBlobID] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(packs)) {
+		if !named[blob.ID(name)] {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // reachedBy walks the histories in the store. They must be there as the copy has them.

@@ -27,7 +27,7 @@ func (r *Replica) retry(ctx context.Context, f func() error) error {
 		if err == nil || errors.Is(err, ErrMissing) || errors.Is(err, ErrExists) || ctx.Err() != nil || try == maxTries {
 			return err
 		}
-		if err := r.opts.pause(ctx, gap); err != nil {
+		if err := r.opts.Pause(ctx, gap); err != nil {
 			return err
 		}
 		gap *= 2

@@ -29,7 +29,8 @@ type Options struct {
 	Rate   int64                         // bytes per second; 0: as fast as it goes
 	Window time.Duration                 // how long what is dead stays; 0: DefaultWindow
 
-	pause func(ctx context.Context, d time.Duration) error // in tests
+	// Pause waits between two tries; nil: as long as it is told.
+	Pause func(ctx context.Context, d time.Duration) error
 }
 
 // DefaultWindow is how long an object that no head names any more can still be read, by who has read an
@@ -57,10 +58,10 @@ func New(o Options) *Replica {
 	if o.Window == 0 {
 		o.Window = DefaultWindow
 	}
-	if o.pause == nil {
-		o.pause = pause
+	if o.Pause == nil {
+		o.Pause = pause
 	}
-	r := &Replica{opts: o, limit: limiter{rate: o.Rate, now: o.Clock.Now, pause: o.pause}, fresh: map[string][]byte{}}
+	r := &Replica{opts: o, limit: limiter{rate: o.Rate, now: o.Clock.Now, pause: o.Pause}, fresh: map[string][]byte{}}
 	r.opts.Place = patientPlace{o.Place, r}
 	return r
 }
