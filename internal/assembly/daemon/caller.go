@@ -34,11 +34,21 @@ func markRoot(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, rootKey{}, true)
 }
 
-// losesHistory are the operations that delete history or end its protection, beside all that need the
-// permission to erase.
-var losesHistory = map[string]bool{
-	"deinit": true, "unpin": true, "release": true, "set-backup": true, "drop-backup": true, "thin": true, "sweep": true, "rebuild": true,
+// mayAnyone reports whether the user of a system daemon may ask for an operation: it reads, adds or brings
+// back, and loses nothing. What is not listed is for root, until somebody has thought about it.
+func mayAnyone(power retake.Power, operation string) bool {
+	switch power {
+	case retake.PowerNone, retake.PowerSee, retake.PowerRecord, retake.PowerReturn:
+		return true
+	case retake.PowerDecide, retake.PowerMaintain:
+		return harmless[operation]
+	default:
+		return false
+	}
 }
+
+// harmless are the operations of the two powers that lose nothing.
+var harmless = map[string]bool{"init": true, "import": true, "approve": true, "pin": true, "hold": true, "back-up": true, "scrub": true, "proof": true}
 
 // keepHistory lets only root ask a system daemon for what loses history: an agent runs as the user,
 // and could ask for everything that he may.
@@ -48,8 +58,8 @@ func (d *daemon) keepHistory(h http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		power, id, ok := httpapi.PermissionOf(r)
-		if ok && (power == retake.PowerErase || losesHistory[id]) && r.Context().Value(rootKey{}) == nil {
-			httpapi.WriteProblem(w, r, errOnlyRoot("only root can delete history of a system daemon, or end its protection"), 0)
+		if ok && !mayAnyone(power, id) && r.Context().Value(rootKey{}) == nil {
+			httpapi.WriteProblem(w, r, errOnlyRoot("only root can ask a system daemon for what may lose history"), 0)
 			return
 		}
 		h.ServeHTTP(w, r)

@@ -35,22 +35,31 @@ func listenSocket(c config.Config, given *net.UnixListener) (*socket, error) {
 	if err := c.MakeSocketDir(); err != nil {
 		return nil, err
 	}
-	if err := os.Remove(c.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	l, err := bindSocket(c.Socket, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	s := &socket{UnixListener: l, path: c.Socket}
+	if s.file, err = os.Lstat(c.Socket); err != nil {
+		return nil, errors.Join(fmt.Errorf("listen: %w", err), l.Close())
+	}
+	return s, nil
+}
+
+// bindSocket listens at a path in place of what is there.
+func bindSocket(path string, mode fs.FileMode) (*net.UnixListener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("remove old socket: %w", err)
 	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: c.Socket, Net: "unix"})
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
 	l.SetUnlinkOnClose(false)
-	s := &socket{UnixListener: l, path: c.Socket}
-	if err = os.Chmod(c.Socket, 0o600); err == nil {
-		s.file, err = os.Lstat(c.Socket)
-	}
-	if err != nil {
+	if err := os.Chmod(path, mode); err != nil {
 		return nil, errors.Join(fmt.Errorf("listen: %w", err), l.Close())
 	}
-	return s, nil
+	return l, nil
 }
 
 // activatedSocket returns the socket that the service manager opened.

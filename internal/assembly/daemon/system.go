@@ -3,9 +3,7 @@
 package daemon
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"syscall"
@@ -61,16 +59,5 @@ func listenAsRoot(c config.Config) (*net.UnixListener, error) {
 	if err := os.MkdirAll(c.SocketDir, 0o755); err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	if err := os.Remove(c.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("remove old socket: %w", err)
-	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: c.Socket, Net: "unix"})
-	if err != nil {
-		return nil, fmt.Errorf("listen: %w", err)
-	}
-	l.SetUnlinkOnClose(false)
-	if err := os.Chmod(c.Socket, 0o666); err != nil { // who connects is looked at
-		return nil, errors.Join(fmt.Errorf("listen: %w", err), l.Close())
-	}
-	return l, nil
+	return bindSocket(c.Socket, 0o666) // who connects is looked at
 }

@@ -92,16 +92,15 @@ func (b *copyBlobs) GetBlob(ctx context.Context, id blob.ID, offset, length int6
 	if length < 0 && known {
 		length = x.Length - offset
 	}
-	data := added
 	if added != nil {
-		data = added[offset : offset+length]
-	} else {
-		var err error
-		if data, err = b.getFrom(ctx, id, x, offset, length); err != nil {
-			return err
-		}
+		_, err := out.Write(added[offset : offset+length])
+		return err
 	}
-	_, err := out.Write(data)
+	data, err := b.getFrom(ctx, id, x, offset, length)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(data)
 	return err
 }
 
