@@ -462,3 +462,61 @@ func TestNothingIsReadableInACopy(t *testing.T) {
 		t.Error("another password opens the head")
 	}
 }
+
+// countingGets counts reads of a place.
+type countingGets struct {
+	replica.Place
+	mu   sync.Mutex
+	gets int
+}
+
+func (c *countingGets) Get(ctx context.Context, name string, offset, length int64) ([]byte, error) {
+	c.mu.Lock()
+	c.gets++
+	c.mu.Unlock()
+	return c.Place.Get(ctx, name, offset, length)
+}
+
+// Indexes are read from the cache, and from the copy when the cache is damaged.
+func TestIndexesOfACopyAreCached(t *testing.T) {
+	t.Parallel()
+	b := newCopyBed(t, 12)
+	dir := t.TempDir()
+	cache, err := fsx.OS().OpenRoot(dir)
+	b.must(err)
+	defer cache.Close()
+	p := &countingGets{Place: b.place}
+	o := replica.Options{Source: kopia.NewReplicaSource(b.s), Place: p, Clock: b.clock, Writer: "here", Cache: cache}
+	syncOnce := func() (gets int) {
+		b.save(b.list[0])
+		before := p.gets
+		r := replica.New(o)
+		defer r.Close(t.Context())
+		if _, err := r.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return p.gets - before
+	}
+	for range 5 {
+		syncOnce()
+	}
+	if n := syncOnce(); n != 1 { // the head
+		t.Errorf("%d reads with a cache", n)
+	}
+	files, err := os.ReadDir(dir)
+	b.must(err)
+	for _, f := range files {
+		i, err := f.Info()
+		b.must(err)
+		flipByte(t, filepath.Join(dir, f.Name()), i.Size()/2)
+	}
+	if n := syncOnce(); n < 2 || len(files) == 0 {
+		t.Errorf("%d reads with a damaged cache of %d files", n, len(files))
+	}
+	if n := syncOnce(); n != 1 {
+		t.Errorf("%d reads with a cache that was made again", n)
+	}
+	if _, err := b.checkCopy(b.place); err != nil {
+		t.Error(err)
+	}
+}

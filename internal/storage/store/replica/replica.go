@@ -125,6 +125,10 @@ func (r *Replica) open(ctx context.Context) error {
 	}
 	r.dropCached(h)
 	c, err := r.opts.Source.OpenCopy(ctx, h.Indexes, r.get)
+	if err != nil && r.opts.Cache != nil { // it may be the cache that is damaged
+		r.dropCached(&Head{})
+		c, err = r.opts.Source.OpenCopy(ctx, h.Indexes, r.get)
+	}
 	if err != nil {
 		return fmt.Errorf("open copy: %w", err)
 	}
