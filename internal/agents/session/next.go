@@ -13,6 +13,11 @@ import (
 // Next returns the state after a signal, and what has to be done. Dir is where the agent
 // works, below the root.
 func Next(st State, sig retake.Signal, dir string, h retake.Habits) (State, Act) {
+	return NextJudged(st, sig, dir, h, nil)
+}
+
+// NextJudged is Next for a call that was judged already, by the rules of h; nil: it was not.
+func NextJudged(st State, sig retake.Signal, dir string, h retake.Habits, judged *risk.Judgement) (State, Act) {
 	if slices.Contains(st.Seen, sig.ID) {
 		return st, repeatAct(&st, &sig)
 	}
@@ -21,7 +26,7 @@ func Next(st State, sig retake.Signal, dir string, h retake.Habits) (State, Act)
 	if over := len(st.Seen) - maxSeen; over > 0 {
 		st.Seen = slices.Delete(st.Seen, 0, over)
 	}
-	n := &transition{state: &st, signal: &sig, habits: h}
+	n := &transition{state: &st, signal: &sig, habits: h, judged: judged}
 	n.session = st.enterSession(&sig, dir)
 	if sig.Subagent != "" {
 		n.handleSubagent()
@@ -48,6 +53,7 @@ type transition struct {
 	session *Session
 	signal  *retake.Signal
 	habits  retake.Habits
+	judged  *risk.Judgement // of the call; nil: not yet
 	act     Act
 }
 
@@ -176,7 +182,11 @@ func (n *transition) judgeCall(r rule, c *retake.Call) rule {
 	}
 	n.session.Turn.Calls++
 	n.session.noteDelegation(c)
-	j := risk.JudgeWith(n.habits.Risk, *c)
+	if n.judged == nil {
+		j := risk.JudgeWith(n.habits.Risk, *c)
+		n.judged = &j
+	}
+	j := *n.judged
 	if g, ok := n.strictestGate(j); ok {
 		if n.act.Approved = n.state.passApproved(n.signal); !n.act.Approved {
 			n.act.Stop = n.state.stopCall(n.signal, g)

@@ -42,6 +42,7 @@ var sealers = map[string]string{
 	"internal/server/gateway/once.go serveAndRecord": "responses",
 	"internal/engine/backup/set.go makeKey":          "backupKeys",
 	"internal/server/gateway/console.go sealSession": "nobody: a cookie, which expires after 12 hours",
+	"internal/storage/store/replica/head.go seal":    "nobody: the key is of the store, and each head replaces the one before",
 	"internal/server/rewrap/rewrap.go look":          "itself",
 	"internal/server/transit/transit.go Seal":        "its caller",
 	"internal/pure/secretbox/secretbox.go Seal":      "its caller",

@@ -70,7 +70,7 @@ func (s *Agents) observeSignal(ctx context.Context, sig retake.Signal, waited bo
 	if habits.Paused {
 		return retake.Reaction{Workspace: ws.ID}, nil
 	}
-	runFileReader{s}.readRunFiles(&sig, habits.Risk)
+	judged := runFileReader{s}.judgeWithFiles(&sig, habits.Risk)
 	turnSpreader{s}.spreadSignal(ctx, ws, sig)
 	h := s.StateOf(ws.ID)
 	if sig.Kind == retake.SignalPrompt {
@@ -83,7 +83,7 @@ func (s *Agents) observeSignal(ctx context.Context, sig retake.Signal, waited bo
 		h.endTurnOfSession(ctx, ws, sig, habits)
 	}
 	who, _ := retake.ActorOf(ctx)
-	out, err := s.awaitReaction(ctx, h.handleSignal(ws, sig, habits, arrival{waited, who}))
+	out, err := s.awaitReaction(ctx, h.handleSignal(ws, sig, habits, arrival{waited, who, judged}))
 	if out.Note != "" && (err != nil || waited) { // it is not delivered
 		h.updateState(func(st *session.State) { st.TakeBackNote(sig.Agent+" "+sig.Session, sig.ID) })
 	}

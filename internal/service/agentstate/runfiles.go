@@ -20,21 +20,23 @@ const (
 // runFileReader reads the files that calls run.
 type runFileReader struct{ *Agents }
 
-// readRunFiles reads the files that a call is about to run, so that its judgement covers what they
-// do. On a server the paths are those of another machine.
-func (s runFileReader) readRunFiles(sig *retake.Signal, user *retake.RiskRules) {
+// judgeWithFiles judges a call with the files that it is about to run, so that the judgement covers what
+// they do. It returns nil if somebody else has to judge it: on a server the paths are those of another
+// machine, and files may run more files than are read.
+func (s runFileReader) judgeWithFiles(sig *retake.Signal, user *retake.RiskRules) *risk.Judgement {
 	if sig.Kind != retake.SignalCall || sig.Call == nil || !s.rescuer.IsLocal() {
-		return
+		return nil
 	}
 	call := *sig.Call
 	call.Files = map[string]string{}
+	sig.Call = &call
 	left := maxRunBytes
 	for range maxRunRounds {
-		more := risk.JudgeWith(user, call).Runs
-		if len(more) == 0 {
-			break
+		j := risk.JudgeWith(user, call)
+		if len(j.Runs) == 0 {
+			return &j
 		}
-		for _, place := range more {
+		for _, place := range j.Runs {
 			text := s.readRunFile(sig, place)
 			if len(text) > left {
 				text = ""
@@ -43,7 +45,7 @@ func (s runFileReader) readRunFiles(sig *retake.Signal, user *retake.RiskRules) 
 			call.Files[place] = text
 		}
 	}
-	sig.Call = &call
+	return nil
 }
 
 // readRunFile returns the text of a file; "" if there is none.

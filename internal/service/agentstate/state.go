@@ -14,13 +14,14 @@ import (
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/agents/queue"
 	"github.com/retake-dev/retake/internal/agents/session"
+	"github.com/retake-dev/retake/internal/explain/risk"
 	"github.com/retake-dev/retake/internal/platform/diag"
 	"github.com/retake-dev/retake/internal/service/history"
 	"github.com/retake-dev/retake/internal/service/workspace"
 )
 
 // State is what the service knows of the agents in one workspace: the state that
-// session.Next continues from, and the signals whose checkpoint is not taken yet.
+// session.NextJudged continues from, and the signals whose checkpoint is not taken yet.
 // Unfinished signals are not part of the state on disk; after a crash they are read again
 // from the signal queue.
 type State struct {
@@ -86,6 +87,7 @@ func (s *Agents) allAgentStates() []*State {
 type arrival struct {
 	waited bool
 	who    retake.Actor
+	judged *risk.Judgement // of its call; nil: nobody has judged it yet
 }
 
 // handleSignal updates the state with one signal and queues the checkpoint it needs.
@@ -108,7 +110,7 @@ func (h *State) handleSignalLocked(ws retake.Workspace, sig retake.Signal, habit
 	if !slices.Contains(h.state.Seen, sig.ID) {
 		h.appendToOwnTranscript(&sig)
 	}
-	st, act := session.Next(h.state, sig, relativeDir(ws.Root, sig.Dir), habits)
+	st, act := session.NextJudged(h.state, sig, relativeDir(ws.Root, sig.Dir), habits, from.judged)
 	if c := sig.Call; c != nil && c.Kind == retake.CallWrite {
 		st.AddWrittenPaths(sig.Agent+" "+sig.Session, relativePaths(ws.Root, sig.Dir, c.Paths), c.Failed)
 	}
