@@ -8,11 +8,12 @@
 //	    copy is whole at every instant, up to its newest head.
 //	R2  A checkpoint counts as uploaded when a head that lists it was put and acknowledged.
 //	R3  Who finds a head that is not of its own line of heads stops: one store, one copy, one writer.
-//	R4  Only Sweep deletes. What it deletes was named by no head for the whole window, and there was
-//	    no pin on it.
+//	R4  Only Sweep deletes packs and indexes, and only those that no head named for the whole window
+//	    and that no pin keeps. Of heads the newest four stay.
 //	R5  Nobody without the key of the store learns more than sizes and times of packs.
 //
-// A copy is a Kopia repository: any Kopia opens it with the password of the store. Its objects:
+// A copy is a Kopia repository: any Kopia opens it with the password of the store. It sees what the
+// index objects name, so the newest packs, up to 15 of them, are missing to it. Its objects:
 //
 //	kopia.repository, kopia.blobcfg   what opens it, as in the store
 //	p*, q*                            packs; each ends with an index of itself

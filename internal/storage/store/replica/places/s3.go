@@ -57,8 +57,13 @@ func (b *bucket) Put(ctx context.Context, name string, data []byte) error {
 	opts := minio.PutObjectOptions{ContentType: "application/octet-stream", DisableMultipart: true, SendContentMd5: true}
 	opts.SetMatchETagExcept("*")
 	_, err := b.client.PutObject(ctx, b.at.Bucket, b.at.Prefix+name, bytes.NewReader(data), int64(len(data)), opts)
-	if statusOf(err) == http.StatusPreconditionFailed {
+	switch statusOf(err) {
+	case http.StatusPreconditionFailed:
 		return replica.ErrExists
+	case http.StatusForbidden: // some say so of an object that is locked
+		if _, serr := b.client.StatObject(ctx, b.at.Bucket, b.at.Prefix+name, minio.StatObjectOptions{}); serr == nil {
+			return replica.ErrExists
+		}
 	}
 	return err
 }
@@ -122,10 +127,19 @@ func (b *bucket) Delete(ctx context.Context, name string) error {
 	return b.client.RemoveObject(ctx, b.at.Bucket, b.at.Prefix+name, minio.RemoveObjectOptions{})
 }
 
-// Traits asks whether the bucket keeps older versions, and for how long nobody can delete one. A server
-// that does not know the question has neither.
-func (b *bucket) Traits(ctx context.Context) (replica.Traits, error) {
-	out := replica.Traits{Refuses: true}
+// probeName is an object that is put twice, to see whether the second put is refused. It stays.
+const probeName = "retake.probe"
+
+// Traits asks whether the bucket refuses to replace an object, keeps older versions, and for how long nobody
+// can delete one. Some servers take a condition and ignore it, so it is tried. A server that does not know
+// the other questions has neither.
+func (b *bucket) Traits(ctx context.Context) (out replica.Traits, err error) {
+	for range 2 {
+		if err = b.Put(ctx, probeName, []byte("probe\n")); err != nil && !errors.Is(err, replica.ErrExists) {
+			return out, fmt.Errorf("try a condition in bucket %s: %w", b.at.Bucket, err)
+		}
+	}
+	out.Refuses = errors.Is(err, replica.ErrExists)
 	v, err := b.client.GetBucketVersioning(ctx, b.at.Bucket)
 	if err != nil && !isUnknown(err) {
 		return out, fmt.Errorf("ask bucket %s for versions: %w", b.at.Bucket, err)
