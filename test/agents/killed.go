@@ -49,14 +49,6 @@ func (b *bed) inTaskThree() bool {
 		answer.Tasks[0].Status == done && answer.Tasks[1].Status == done
 }
 
-// unless returns texts that only a failure needs.
-func unless(ok bool, texts ...string) string {
-	if ok {
-		return ""
-	}
-	return strings.Join(texts, "")
-}
-
 func (b *bed) goOnAfterKill() error {
 	if err := b.killed(b.inTaskThree, b.agent.first(b.program, promptTasks)...); err != nil {
 		return err
@@ -75,8 +67,12 @@ func (b *bed) goOnAfterKill() error {
 	for _, t := range r.Tasks {
 		is = append(is, t.Status)
 	}
+	what := "tasks 1 and 2 are completed, task 3 is not"
 	ok := slices.Equal(is, []string{"completed", "completed", "in-progress", "pending", "pending"})
-	b.check(ok, "tasks 1 and 2 are completed, task 3 is not%s", unless(ok, ": ", strings.Join(is, " ")))
+	if !ok {
+		what += ": " + strings.Join(is, " ")
+	}
+	b.check(ok, "%s", what)
 	return b.goOn(func(talk []said) {
 		b.check(holds(talk, five(3)[4].title), "the model is told the list of tasks")
 		b.check(holds(talk, "Go on with task 3"), "the model is told to go on with task 3, and not to repeat 1 and 2")

@@ -11,13 +11,8 @@ import (
 )
 
 // Next returns the state after a signal, and what has to be done. Dir is where the agent
-// works, below the root.
-func Next(st State, sig retake.Signal, dir string, h retake.Habits) (State, Act) {
-	return NextJudged(st, sig, dir, h, nil)
-}
-
-// NextJudged is Next for a call that was judged already, by the rules of h; nil: it was not.
-func NextJudged(st State, sig retake.Signal, dir string, h retake.Habits, judged *risk.Judgement) (State, Act) {
+// works, below the root. Judged is what its call does, by the rules of h; nil: it is judged here.
+func Next(st State, sig retake.Signal, dir string, h retake.Habits, judged *risk.Judgement) (State, Act) {
 	if slices.Contains(st.Seen, sig.ID) {
 		return st, repeatAct(&st, &sig)
 	}

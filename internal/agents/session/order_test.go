@@ -32,7 +32,7 @@ func TestPromptThatIsHeardAgainBeginsNothing(t *testing.T) {
 	p.tell(retake.SignalPrompt, func(s *retake.Signal) { s.Prompt = "one"; first = *s })
 	p.st.Seen = nil // its save did not work out, or 256 signals came since
 	var act session.Act
-	p.st, act = session.Next(p.st, first, "", p.habit)
+	p.st, act = session.Next(p.st, first, "", p.habit, nil)
 	if act.Save != nil {
 		t.Errorf("what is there now is not what was before the turn, and %+v is asked for", act.Save)
 	}
@@ -48,7 +48,7 @@ func TestEndThatIsHeardAgainStillHasItsPrompt(t *testing.T) {
 	var end retake.Signal
 	p.tell(retake.SignalTurnEnd, func(s *retake.Signal) { end = *s })
 	p.st.Seen = nil // the daemon died before it was done
-	_, act := session.Next(p.st, end, "", p.habit)
+	_, act := session.Next(p.st, end, "", p.habit, nil)
 	if s := wantSave(t, act, retake.TriggerTurn, "one"); s.IfChanged {
 		t.Errorf("what is asked for is %+v", s)
 	}

@@ -35,8 +35,8 @@ func (p *play) tell(kind retake.SignalKind, edit func(*retake.Signal)) session.A
 		edit(&sig)
 	}
 	var act session.Act
-	p.st, act = session.Next(p.st, sig, "", p.habit)
-	again, none := session.Next(p.st, sig, "", p.habit)
+	p.st, act = session.Next(p.st, sig, "", p.habit, nil)
+	again, none := session.Next(p.st, sig, "", p.habit, nil)
 	if none.Save != nil || none.Note != act.Note || len(none.Effects) > 0 {
 		p.t.Errorf("the same signal again asks for %+v", none)
 	}
@@ -303,7 +303,7 @@ func TestLaws(t *testing.T) {
 			}
 			before := st
 			copied := fmt.Sprintf("%+v", st)
-			next, act := session.Next(st, sig, "sub", retake.Habits{})
+			next, act := session.Next(st, sig, "sub", retake.Habits{}, nil)
 			if fmt.Sprintf("%+v", before) != copied {
 				t.Fatal("Next changed the state it was given")
 			}

@@ -21,7 +21,7 @@ import (
 )
 
 // State is what the service knows of the agents in one workspace: the state that
-// session.NextJudged continues from, and the signals whose checkpoint is not taken yet.
+// session.Next continues from, and the signals whose checkpoint is not taken yet.
 // Unfinished signals are not part of the state on disk; after a crash they are read again
 // from the signal queue.
 type State struct {
@@ -110,7 +110,7 @@ func (h *State) handleSignalLocked(ws retake.Workspace, sig retake.Signal, habit
 	if !slices.Contains(h.state.Seen, sig.ID) {
 		h.appendToOwnTranscript(&sig)
 	}
-	st, act := session.NextJudged(h.state, sig, relativeDir(ws.Root, sig.Dir), habits, from.judged)
+	st, act := session.Next(h.state, sig, relativeDir(ws.Root, sig.Dir), habits, from.judged)
 	if c := sig.Call; c != nil && c.Kind == retake.CallWrite {
 		st.AddWrittenPaths(sig.Agent+" "+sig.Session, relativePaths(ws.Root, sig.Dir, c.Paths), c.Failed)
 	}
