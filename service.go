@@ -23,6 +23,7 @@ type Service interface {
 	Custodian
 	Purger
 	Backer
+	Carrier
 	io.Closer
 }
 
@@ -134,6 +135,8 @@ type Timeline struct {
 	Findings map[CheckpointID]Finding `json:"findings"`       // of those that something is known of
 	Good     *Checkpoint              `json:"good,omitempty"` // the newest good one, shown or not
 
+	Upload *Upload `json:"upload,omitempty"` // nil: there is no remote
+
 	NextCursor string `json:"next_cursor,omitempty"` // of the API: asks for the page behind this one
 }
 
@@ -186,6 +189,7 @@ type Status struct {
 	Drill      *Drill      `json:"drill,omitempty"`   // the last time that one was proven restorable
 	Answers    []Answer    `json:"answers,omitempty"` // about the newest
 	Backup     *Backup     `json:"backup,omitempty"`  // where checkpoints also go
+	Remotes    []Remote    `json:"remotes,omitempty"` // that get this workspace; of others nothing is told
 
 	Damage *DamageState `json:"damage,omitempty"` // what cannot be read back; nil: nothing that is known
 

@@ -42,6 +42,7 @@ type TimelineView struct {
 	Tree       bool          `json:"tree,omitempty"`       // no checkpoint in between is left out
 	Checked    bool          `json:"checked,omitempty"`    // somebody asked whether a checkpoint works
 	Protection string        `json:"protection,omitempty"` // of the workspace, when it was asked what changed
+	Upload     *Upload       `json:"upload,omitempty"`     // nil: there is no remote
 }
 
 // RowKind is what a row of a timeline stands for.

@@ -54,6 +54,8 @@ func (k recoveryKeys) Make() ([]byte, error) { return assemble.RecoveryKey(k.con
 func (k recoveryKeys) Restore(ctx context.Context, key []byte) (bool, error) {
 	return assemble.RestoreKeys(ctx, k.conf, key)
 }
+func (k recoveryKeys) Copies() (string, error) { return assemble.CopyKey(k.conf) }
+func (k recoveryKeys) Confirm() error          { return assemble.ConfirmKey(k.conf) }
 
 // runDaemon is the daemon. That another one lives is no error: the starter is told, and asks
 // that one.

@@ -157,7 +157,7 @@ func (c *checker) arrow(s *source, at token.Pos, to string) {
 		say("%s imports %s, which is for tests: what a user gets holds no test code", spoken(s.dir), to)
 		return
 	}
-	if i := slices.IndexFunc(ports, func(p string) bool { return to != p && under(to, p) }); i >= 0 && !under(s.dir, ports[i]) && !underAny(s.dir, assembler) {
+	if i := slices.IndexFunc(ports, func(p string) bool { return to != p && under(to, p) }); i >= 0 && !slices.Contains(ports, to) && !under(s.dir, ports[i]) && !underAny(s.dir, assembler) {
 		say("%s imports the driver %s: speak to the port, assembly picks the driver", spoken(s.dir), to)
 		return
 	}

@@ -40,7 +40,7 @@ var folders = []folder{
 
 // ports have their drivers below them, and only who assembles picks one.
 var (
-	ports     = []string{"internal/storage/store", "internal/storage/catalog", "internal/storage/serverdb"}
+	ports     = []string{"internal/storage/store", "internal/storage/store/replica", "internal/storage/catalog", "internal/storage/serverdb"}
 	assembler = []string{"internal/assembly", "internal/server", "cmd", "bench", "test"}
 )
 

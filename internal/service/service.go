@@ -3,7 +3,7 @@
 //
 //	purge        removes content from all of history
 //	maintenance  drops, sweeps, checks, restores for practice
-//	carry        pushes checkpoints to a remote
+//	carry        uploads the history to remotes, and pushes checkpoints with git
 //	rewind       plans and applies restores; forks
 //	agentstate   follows agents, turns and conversations
 //	rescue       saves files outside of a workspace before a call destroys them
@@ -44,6 +44,7 @@ type Parts struct {
 	Insight     insight.Options
 	Maintenance maintenance.Options
 	Backup      carry.Options
+	Uploads     carry.UploadOptions
 
 	StandingChecks func(retake.WorkspaceID) []retake.Standing // checks to run for every checkpoint; nil: none
 	KernelFence    bool                                       // the kernel also confines restores to the workspace
@@ -60,6 +61,7 @@ type Service struct {
 	*agentstate.Agents
 	*rewind.Rewinder
 	*carry.Backups
+	*carry.Uploads
 	*maintenance.Maintenance
 	*purge.Purger
 
@@ -79,12 +81,14 @@ func New(p Parts) *Service {
 	a := agentstate.New(w, h, c, out, i, p.LocalAgents)
 	r := rewind.New(w, h, c, out, i, a, p.KernelFence)
 	b := carry.New(w, h, p.Backup)
+	up := carry.NewUploads(w, h, p.Uploads)
 	m := maintenance.New(w, h, c, i, a, r, p.Maintenance)
-	u := purge.New(w, i, a, m, purge.Options{Backup: p.Backup.Worker, Denied: p.Maintenance.RefuseWhenFull})
-	s := &Service{w, h, c, i, a, r, b, m, u, p.Protection}
+	u := purge.New(w, i, a, m, purge.Options{Backup: p.Backup.Worker, Uploads: up, Denied: p.Maintenance.RefuseWhenFull})
+	s := &Service{w, h, c, i, a, r, b, up, m, u, p.Protection}
 	s.connect()
 	if p.Exclusive {
 		m.Start()
+		up.Start()
 	}
 	a.Start()
 	return s
@@ -95,11 +99,15 @@ func New(p Parts) *Service {
 func (s *Service) connect() {
 	s.History.RunningChecks = s.Insight.RunningChecks
 	s.History.RequestSummary = s.Insight.RequestSummary
+	s.History.UploadOf = s.Uploads.UploadOf
+	s.Uploads.Date = s.Maintenance.TrustedDate
 	s.Insight.AgentPIDs = s.Agents.AgentPIDs
 	s.Registry.RequestUpkeep = s.Maintenance.RequestRun
 	s.Checkpoints.Hooks = checkpoint.Hooks{
 		Describe: s.AttributeToAgents,
-		Warnings: s.BackupWarnings,
+		Warnings: func(ws retake.WorkspaceID) []retake.Warning {
+			return append(s.BackupWarnings(ws), s.UploadWarnings(ws)...)
+		},
 		Sealed: func(cp retake.Checkpoint, res *capture.Result) {
 			if res.Complete {
 				s.NoteFullScan(cp.Files)
@@ -109,6 +117,7 @@ func (s *Service) connect() {
 		Recorded: func(cp retake.Checkpoint, res *capture.Result) {
 			s.Insight.OnCheckpoint(cp, res)
 			s.Backups.OnCheckpoint(cp)
+			s.Uploads.OnCheckpoint(cp)
 		},
 	}
 }
@@ -119,6 +128,7 @@ func (s *Service) Close() error {
 	s.Maintenance.Wait()
 	s.Insight.Stop()
 	s.Backups.Stop()
+	s.Uploads.Stop()
 	s.WaitForTasks(shutdownWait)
 	s.Maintenance.Finish()
 	s.CloseReaders()

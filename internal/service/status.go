@@ -38,6 +38,10 @@ func (s *Service) Status(ctx context.Context, id retake.WorkspaceID) (retake.Sta
 		return out, err
 	}
 	out.Damage = maintenance.DamageState(ctx, s.Registry, id)
+	out.Remotes = s.Uploads.RemotesOf(ctx, id)
+	if out.Protection == "same-user" && s.Uploads.IsLocked(id) {
+		out.Protection = "remote+lock"
+	}
 	out.Backup, out.Background = s.Backups.BackupStatus(ctx, id), s.Registry.Diag.Failed()
 	found, err := s.History.LoadFindings(ctx, id, []retake.Checkpoint{cp}, false)
 	if err == nil {

@@ -53,6 +53,9 @@ func (b *rowBuilder) checkpointRow(c *retake.Checkpoint, place retake.RowPlace) 
 		Base: b.titles.number(c.Parent),
 	}
 	r.Title, r.Written = Title(c, b.titles)
+	if u := b.in.Upload; u != nil && c.Number > u.Through {
+		r.Flags = append(r.Flags, retake.RowFlag{Word: "not uploaded", Why: "it is on this machine only", Tone: retake.ToneNote})
+	}
 	setChanges(&r, c, f.Gist)
 	b.setIdleTurn(&r, c)
 	return r

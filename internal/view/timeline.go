@@ -57,7 +57,7 @@ func (in *Input) SetPresent(newest int64, p Present) {
 func Timeline(in Input) retake.TimelineView {
 	out := retake.TimelineView{
 		Workspace: in.Workspace, Rows: []retake.TimelineRow{}, Lanes: 1, Shown: int64(len(in.Checkpoints)), Total: in.Total,
-		Newest: in.Newest, Good: in.Good, Tree: in.Tree, Checked: in.isChecked(), Protection: in.Level,
+		Newest: in.Newest, Good: in.Good, Tree: in.Tree, Checked: in.isChecked(), Protection: in.Level, Upload: in.Upload,
 	}
 	if len(in.Checkpoints) == 0 {
 		return out

@@ -30,6 +30,21 @@ export interface AboutKey {
   workspaces: string[];
 }
 
+export interface AccessBody {
+  /** The URL of an S3 service. Empty means Amazon's. */
+  endpoint?: string;
+  /** Lines of known_hosts with the SSH host keys to accept. */
+  known_hosts?: string;
+  /** A private SSH key in PEM, without a passphrase. */
+  private_key?: string;
+  /** The region of the bucket. */
+  region?: string;
+  /** The secret key or the password. */
+  secret?: string;
+  /** The access key, the account or the user. */
+  user?: string;
+}
+
 export interface Actor {
   /** The API key's ID. */
   key?: string;
@@ -1745,6 +1760,99 @@ export interface RebuildReport {
   workspaces: number;
 }
 
+export interface Remote {
+  /** The last time that something was read back. Absent if that was never done. */
+  check?: RemoteCheck;
+  /** The time at which the remote was added. RFC 3339. */
+  created: string;
+  /** The number of stored objects that are damaged in the store and missing in the copy. */
+  damaged?: number;
+  /** If true, somebody confirmed that the recovery key is kept elsewhere. */
+  key_confirmed?: boolean;
+  /** If true, only the listed workspaces are uploaded. */
+  limited?: boolean;
+  /** The name of the remote. */
+  name: string;
+  /** The number of checkpoints that have not been uploaded. */
+  pending: number;
+  /** What the remote promises. */
+  protection: RemoteProtection;
+  /** The bytes that were uploaded since the remote was added. */
+  sent: number;
+  /** The time at which what nobody needs was last removed from the copy. RFC 3339. */
+  swept?: string;
+  /** Why the newest checkpoints have not been uploaded. Absent if there is no problem. */
+  trouble?: BackupTrouble;
+  /** The time at which everything was uploaded. Absent if that never was. RFC 3339. */
+  uploaded?: string;
+  /** The URL of the remote. */
+  url: string;
+  /** How far each workspace is. */
+  workspaces: RemoteWorkspace[] | null;
+}
+
+export interface RemoteBody {
+  /** What the remote asks for. It is stored for the daemon alone and never returned. */
+  access?: AccessBody;
+  /** A name for the remote: small letters, digits and dashes. Empty means the name of its bucket, host or directory. */
+  name?: string;
+  /** If true, a new copy begins there, beside one that this store uploaded before. */
+  new_copy?: boolean;
+  /** The most bytes to upload in a second. 0 means no limit. */
+  rate?: number;
+  /** Where it is: /path, s3://bucket/prefix, gs://bucket/prefix, azure://container/prefix, sftp://user@host/path or webdav://host/path. */
+  url: string;
+  /** The IDs of the workspaces to upload. Empty means all, also later ones. */
+  workspaces?: string[];
+}
+
+export interface RemoteCheck {
+  /** The time of the check. RFC 3339. */
+  at: string;
+  /** The number of bytes of file content that were read. */
+  bytes: number;
+  /** The number of checkpoints that were read. */
+  checkpoints: number;
+  /** What could not be read or does not match. */
+  failed: string[] | null;
+  /** The number of files and directories that were read. */
+  objects: number;
+}
+
+export interface RemoteCheckBody {
+  /** The name of the remote. */
+  name: string;
+  /** The share of all file content to read, from 0 (structure only) to 1. */
+  share?: number;
+}
+
+export interface RemoteList {
+  /** The remotes, by name. */
+  remotes: Remote[];
+}
+
+export interface RemoteProtection {
+  /** For so many days nobody can delete what was uploaded. Absent if it is not locked. */
+  locked_days?: number;
+  /** If true, it refuses to replace what it has. */
+  refuses: boolean;
+  /** If true, it keeps what is deleted as an older version. */
+  versioned?: boolean;
+}
+
+export interface RemoteWorkspace {
+  /** The name of the workspace. */
+  name: string;
+  /** The number of its newest checkpoint. */
+  newest: number;
+  /** The number of its checkpoints that have not been uploaded. */
+  pending: number;
+  /** The number of the newest checkpoint that the remote has for sure. 0 means none. */
+  uploaded: number;
+  /** The workspace's ID. */
+  workspace: string;
+}
+
 export interface Rescue {
   /** The size of the saved files, in bytes. */
   bytes: number;
@@ -2236,6 +2344,8 @@ export interface Status {
   now: Counts;
   /** How the store is separated from the agent: same-user, separate-user, remote or remote+lock. */
   protection: string;
+  /** The remotes that get this workspace. Absent if there are none. */
+  remotes?: Remote[] | null;
   /** If true, a save is running, and `now` is not known. */
   saving?: boolean;
   /** The disk space of the store. */
@@ -2360,6 +2470,15 @@ export interface SweepReport {
   took: number;
 }
 
+export interface SyncBody {
+  /** The name of the remote. Empty means all. */
+  name?: string;
+  /** The number of a checkpoint of that workspace. It is enough that one remote has it. */
+  number?: number;
+  /** The ID of a workspace: only remotes that get it. Empty means all remotes. */
+  workspace?: string;
+}
+
 export interface TableColumn {
   /** If true, rows are matched by this column. */
   key?: boolean;
@@ -2452,6 +2571,8 @@ export interface Timeline {
   pins: Pin[] | null;
   /** The number of checkpoints in the whole timeline. */
   total: number;
+  /** How far the workspace is uploaded. Absent if it has no remote. */
+  upload?: Upload;
   /** The workspace. */
   workspace: Workspace;
 }
@@ -2534,6 +2655,8 @@ export interface TimelineView {
   total: number;
   /** If true, no checkpoint in between is left out, and the rows form a graph. */
   tree?: boolean;
+  /** How far the workspace is uploaded. Absent if it has no remote. */
+  upload?: Upload;
   /** The workspace. */
   workspace: Workspace;
 }
@@ -2637,6 +2760,15 @@ export interface Unread {
   reader: string;
   /** The reason, for people. */
   why: string;
+}
+
+export interface Upload {
+  /** If true, the last upload failed. */
+  failing?: boolean;
+  /** The name of the remote. */
+  remote: string;
+  /** The newest checkpoint that was uploaded. Those before it were, too. */
+  through: number;
 }
 
 export interface Usage {

@@ -154,6 +154,8 @@ func (b *Bed) bare(o *operation) (serverbed.Asked, error) {
 		return q, err
 	case "view-cadence":
 		q.Path += "?cron=0+*+*+*+*"
+	case "remove-remote":
+		q.Path = "/v1/remotes/nas"
 	case "write-file":
 		q.Path = strings.Replace(q.Path, "a.txt", "login.ts", 1)
 	case "remove-file":

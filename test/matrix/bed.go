@@ -154,7 +154,7 @@ func (b *Bed) idsOf(m *serverbed.Realm, got map[string]string) (first, second ma
 	first = map[string]string{
 		"ws": string(m.Home), "fork": got["fork"], "cp": m.Names["snapshot"], "object": m.Names["id"], "dir": m.Root(), "namespace": string(m.Ns),
 		"pin": got["pin"], "session": "s-" + string(m.Ns), "cursor": got["cursor"], "digest": got["digest"], "operation": op,
-		"child": string(m.Ns) + "-child", "taken": string(m.Ns), "path": "src/a.txt", "effect": "e1",
+		"child": string(m.Ns) + "-child", "taken": string(m.Ns), "path": "src/a.txt", "effect": "e1", "remote": "own-remote",
 	}
 	offices := map[string]string{"key": "revoke-key", "hook": "drop-webhook", "schedule": "drop-schedule", "deletion": "cancel-deletion", "delivery": "replay"}
 	for kind := range offices {
@@ -170,6 +170,7 @@ func (b *Bed) idsOf(m *serverbed.Realm, got map[string]string) (first, second ma
 	second["ws"], second["fork"], second["cp"], second["pin"] = string(m.Other), string(m.Other), got["bait"], m.Names["name"]
 	second["session"], second["dir"], second["namespace"] = "s-none", "elsewhere", "nobody"
 	second["child"], second["taken"], second["path"], second["effect"] = "nobody", "nobody", "b.txt", "e2"
+	second["remote"] = "other-remote"
 	second["cursor"], second["digest"], second["object"] = strings.Repeat("A", 60), strings.Repeat("0", 64), elsewhere("object", first["object"])
 	if second["operation"], err = b.startOperation(m.Keys[retake.KeyAgent], string(m.Home)); err != nil {
 		return nil, nil, err

@@ -19,13 +19,14 @@ var kindOf = map[string]string{
 	"ref": "cp", "refs": "cp", "from": "cp", "to": "cp", "since": "cp", "snapshot": "cp", "snapshot_id": "cp", "id": "cp", "open": "cp",
 	"key": "key", "hook": "hook", "webhook": "hook", "schedule": "schedule", "deletion": "deletion", "delivery": "delivery", "before": "delivery",
 	"operation": "operation", "effect": "effect", "dir": "dir", "dir_raw": "dir", "transcript": "dir", "session": "session", "name": "pin", "name_raw": "pin", "pin": "pin",
-	"namespace": "namespace", "cursor": "cursor", "digest": "digest", "object": "object",
+	"namespace": "namespace", "cursor": "cursor", "digest": "digest", "object": "object", "remote": "remote",
 }
 
 // texts take words of people, names of files, times and values of lists.
 var texts = strings.Fields(`accept after agent by command contents course cron disabled env events expires failed gone_after_text grace_text
 	host intent kind label mark message order output path paths paths_raw prompt reason scheme started state status subagent table text time title
-	tool server trigger turn types url verdict version wait what where why within_text work input share mode`)
+	tool server trigger turn types url verdict version wait what where why within_text work input share mode endpoint known_hosts
+	private_key region secret user`)
 
 // kind answers what a field of an operation names; "" is text.
 func (op *operation) kind(f field) string {
@@ -104,17 +105,19 @@ func (op *operation) below() bool {
 }
 
 const (
+	noRemotes    = "not on a server"
 	noHost       = "a backup goes to a machine with ssh, and a test has none"
 	noTranscript = "the transcripts of agents are on other machines"
 )
 
 // never lists operations that nobody succeeds with here, with the reason.
 var never = map[string]string{
-	"forget":       "a server deletes nothing at once",
-	"purge":        "not on a server",
-	"plan-purge":   "not on a server",
-	"erase":        "not on a server",
-	"resume":       "the agent is on another machine",
+	"forget":     "a server deletes nothing at once",
+	"purge":      "not on a server",
+	"plan-purge": "not on a server",
+	"erase":      "not on a server",
+	"resume":     "the agent is on another machine",
+	"add-remote": noRemotes, "remove-remote": noRemotes, "sync-remotes": noRemotes, "check-remote": noRemotes,
 	"set-backup":   noHost,
 	"drop-backup":  noHost,
 	"backup":       noHost,

@@ -103,6 +103,7 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	parts.StandingChecks, parts.Insight.VerifyLimit, parts.Maintenance.DrillEnabled, parts.Environ = s.Standing, s.VerifyLimit, s.DrillsEnabled, c.VerifyEnv
 	parts.Insight.Readers = newReaderPool(c.Executable, filepath.Join(data, "reader.key"))
 	parts.Backup.Worker = backup.New(backup.Options{Dir: places.backups, Path: c.SearchPath(), Locks: fsx.NewLocks(places.locks), Clock: o.Clock})
+	parts.Uploads = newUploadOptions(data, o.Clock)
 	if c.System > 0 {
 		parts.Protection = "separate-user"
 	}

@@ -48,7 +48,8 @@ func mayAnyone(power retake.Power, operation string) bool {
 }
 
 // harmless are the operations of the two powers that lose nothing.
-var harmless = map[string]bool{"init": true, "import": true, "approve": true, "pin": true, "hold": true, "back-up": true, "scrub": true, "proof": true}
+var harmless = map[string]bool{"init": true, "import": true, "approve": true, "pin": true, "hold": true, "back-up": true, "scrub": true, "proof": true,
+	"list-remotes": true, "sync-remotes": true, "check-remote": true}
 
 // keepHistory lets only root ask a system daemon for what loses history: an agent runs as the user,
 // and could ask for everything that he may.

@@ -148,6 +148,7 @@ func (p *program) runCommand() int {
 			return client.New(client.Options{URL: url, Key: key, Version: p.version})
 		},
 		RemoteConfig: remoteFromEnv(),
+		RemoteAccess: conf.RemoteAccess,
 		Archives:     archiveFiles{settings.Floor},
 		Report:       p.collectReport,
 		Run:          newProgramRunner(conf), NewScratchDir: newScratchDirs(conf), OpenBrowser: newBrowserOpener(conf),

@@ -58,6 +58,7 @@ var settingKeys = []struct{ key, def, help string }{
 	{"rescue-time", "1500ms", "stop saving such files after this long, at most 1500ms: the agent waits for it"},
 	{"tracker", "auto", "how to find changed files: auto, fanotify, inotify, or scan to check every file at each save"},
 	{"trust-unseen", "true", "true: assume that processes Retake can't inspect don't write project files through mmap; false: check every file while there are any"},
+	{"wait-uploaded", "off", "on: a save by hand waits until a remote has the checkpoint; off: it is uploaded in the background"},
 	{"verify-limit", "10m", "stop a check after this long and record that it could not finish"},
 }
 

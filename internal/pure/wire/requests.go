@@ -112,6 +112,39 @@ type BackupBody struct {
 	Host string `json:"host,omitempty" doc:"The host key or its fingerprint. Without it nothing is set, and the response contains the key that the host presented."`
 }
 
+type RemoteBody struct {
+	Name       string               `json:"name,omitempty" doc:"A name for the remote: small letters, digits and dashes. Empty means the name of its bucket, host or directory."`
+	URL        string               `json:"url" doc:"Where it is: /path, s3://bucket/prefix, gs://bucket/prefix, azure://container/prefix, sftp://user@host/path or webdav://host/path."`
+	Workspaces []retake.WorkspaceID `json:"workspaces,omitempty" nullable:"false" doc:"The IDs of the workspaces to upload. Empty means all, also later ones."`
+	Access     AccessBody           `json:"access,omitzero" doc:"What the remote asks for. It is stored for the daemon alone and never returned."`
+	Rate       int64                `json:"rate,omitempty" doc:"The most bytes to upload in a second. 0 means no limit."`
+	NewCopy    bool                 `json:"new_copy,omitempty" doc:"If true, a new copy begins there, beside one that this store uploaded before."`
+}
+
+type AccessBody struct {
+	Endpoint   string `json:"endpoint,omitempty" doc:"The URL of an S3 service. Empty means Amazon's."`
+	Region     string `json:"region,omitempty" doc:"The region of the bucket."`
+	User       string `json:"user,omitempty" doc:"The access key, the account or the user."`
+	Secret     string `json:"secret,omitempty" doc:"The secret key or the password."`
+	PrivateKey string `json:"private_key,omitempty" doc:"A private SSH key in PEM, without a passphrase."`
+	KnownHosts string `json:"known_hosts,omitempty" doc:"Lines of known_hosts with the SSH host keys to accept."`
+}
+
+type RemoteList struct {
+	Remotes []retake.Remote `json:"remotes" nullable:"false" doc:"The remotes, by name."`
+}
+
+type SyncBody struct {
+	Name      string             `json:"name,omitempty" doc:"The name of the remote. Empty means all."`
+	Workspace retake.WorkspaceID `json:"workspace,omitempty" doc:"The ID of a workspace: only remotes that get it. Empty means all remotes."`
+	Number    int64              `json:"number,omitempty" doc:"The number of a checkpoint of that workspace. It is enough that one remote has it."`
+}
+
+type RemoteCheckBody struct {
+	Name  string  `json:"name" doc:"The name of the remote."`
+	Share float64 `json:"share,omitempty" doc:"The share of all file content to read, from 0 (structure only) to 1."`
+}
+
 type ResumeBody struct {
 	Ref    string `json:"ref,omitempty" doc:"The checkpoint to continue from, as a ref. Empty means the newest one of an agent."`
 	Dir    string `json:"dir,omitempty" doc:"The directory to continue in. Empty means the directory that the agent worked in."`

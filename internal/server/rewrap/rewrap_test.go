@@ -37,15 +37,16 @@ func TestRewrapOnSQLite(t *testing.T) {
 // sealers are all functions that seal something with the key-encryption key, and what seals it
 // again. A new one needs a source in sources.go, and must be in rewraptest.
 var sealers = map[string]string{
-	"internal/server/tenant/open.go Create":          "passwords",
-	"internal/server/adminapi/hooks.go newSecret":    "hooks",
-	"internal/server/gateway/once.go serveAndRecord": "responses",
-	"internal/engine/backup/set.go makeKey":          "backupKeys",
-	"internal/server/gateway/console.go sealSession": "nobody: a cookie, which expires after 12 hours",
-	"internal/storage/store/replica/head.go seal":    "nobody: the key is of the store, and each head replaces the one before",
-	"internal/server/rewrap/rewrap.go look":          "itself",
-	"internal/server/transit/transit.go Seal":        "its caller",
-	"internal/pure/secretbox/secretbox.go Seal":      "its caller",
+	"internal/server/tenant/open.go Create":             "passwords",
+	"internal/server/adminapi/hooks.go newSecret":       "hooks",
+	"internal/server/gateway/once.go serveAndRecord":    "responses",
+	"internal/engine/backup/set.go makeKey":             "backupKeys",
+	"internal/server/gateway/console.go sealSession":    "nobody: a cookie, which expires after 12 hours",
+	"internal/storage/store/replica/family.go sealText": "nobody: the key is of the store, and a server has no remotes",
+	"internal/storage/store/replica/head.go seal":       "nobody: the key is of the store, and each head replaces the one before",
+	"internal/server/rewrap/rewrap.go look":             "itself",
+	"internal/server/transit/transit.go Seal":           "its caller",
+	"internal/pure/secretbox/secretbox.go Seal":         "its caller",
 }
 
 func TestEverySealedValueIsKnown(t *testing.T) {

@@ -28,6 +28,7 @@ type confinedService struct {
 	clock            clock.Clock
 	onScrub          func(ctx context.Context, own Dirs, rep retake.ScrubReport, err error)
 
+	noRemotes
 	meter meter
 }
 

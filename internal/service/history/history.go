@@ -14,6 +14,7 @@ import (
 type History struct {
 	RunningChecks  func(retake.WorkspaceID) map[retake.ContentID][]string // by content: the checks that run just now
 	RequestSummary func(retake.Checkpoint)                                // asks for a missing summary
+	UploadOf       func(retake.WorkspaceID) *retake.Upload                // how far it is at its remotes; nil: it has none
 
 	workspaces *workspace.Registry
 	standing   func(retake.WorkspaceID) []retake.Standing // checks to run for every checkpoint; nil: none
@@ -27,5 +28,6 @@ func New(w *workspace.Registry, standing func(retake.WorkspaceID) []retake.Stand
 		workspaces: w, standing: standing, goodCache: goodCheckpointCache{byWorkspace: map[retake.WorkspaceID]cachedGood{}},
 		RunningChecks:  func(retake.WorkspaceID) map[retake.ContentID][]string { return nil },
 		RequestSummary: func(retake.Checkpoint) {},
+		UploadOf:       func(retake.WorkspaceID) *retake.Upload { return nil },
 	}
 }

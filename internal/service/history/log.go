@@ -29,6 +29,7 @@ func (s *History) Log(ctx context.Context, q retake.LogQuery) (retake.Timeline, 
 	if err == nil {
 		tl.Good, err = s.FindNewestGood(ctx, q.Workspace)
 	}
+	tl.Upload = s.UploadOf(q.Workspace)
 	return tl, workspace.WrapError("the timeline cannot be read", workspace.Unchanged, err)
 }
 

@@ -76,6 +76,16 @@ func (s *Maintenance) removeBefore(ctx context.Context, id retake.WorkspaceID) t
 	return notes.Clock.trustedDate(s.workspaces.Clock.Now()).Add(-after)
 }
 
+// TrustedDate is the time for deleting: not the clock's while that has jumped ahead.
+func (s *Maintenance) TrustedDate() time.Time {
+	now := s.workspaces.Clock.Now()
+	notes, err := s.loadCleanupState(context.Background())
+	if err != nil {
+		return time.Time{}
+	}
+	return notes.Clock.trustedDate(now)
+}
+
 func (s *Maintenance) removeAfter(id retake.WorkspaceID) time.Duration {
 	if s.opts.GoneAfter == nil {
 		return 0

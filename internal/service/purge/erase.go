@@ -49,6 +49,10 @@ func (s *Purger) Erase(ctx context.Context, id retake.WorkspaceID) (retake.Purge
 	if err := st.Erase(ctx, id); err != nil {
 		return rep, workspace.WrapError("not erased", partly, err)
 	}
+	if s.opts.Uploads != nil {
+		rep.Left = append(rep.Left, s.opts.Uploads.Holding(id)...)
+		s.opts.Uploads.OnErase(id)
+	}
 	if rep.Sweep, err = s.maintenance.SweepAndWipe(ctx, st); err == nil {
 		err = p.removeCopies(ctx)
 	}

@@ -160,8 +160,11 @@ func (p *purgeRun) addLivePaths(ctx context.Context, plan *retake.PurgePlan) {
 // workspaces.
 func (p *purgeRun) addUnreachable(ctx context.Context, plan *retake.PurgePlan) error {
 	for _, w := range p.family {
+		if p.svc.opts.Uploads != nil {
+			plan.Beyond = append(plan.Beyond, p.svc.opts.Uploads.Holding(w.ID)...)
+		}
 		if p.svc.opts.Backup == nil {
-			break
+			continue
 		}
 		if b, err := p.svc.opts.Backup.State(w.ID); err == nil && b.Pushed != nil {
 			plan.Beyond = append(plan.Beyond, fmt.Sprintf("the git backup %s, branch %s: what was pushed is not removed there", b.URL, b.Branch))

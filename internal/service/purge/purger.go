@@ -6,6 +6,7 @@
 package purge
 
 import (
+	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/engine/backup"
 	"github.com/retake-dev/retake/internal/service/agentstate"
 	"github.com/retake-dev/retake/internal/service/insight"
@@ -13,10 +14,18 @@ import (
 	"github.com/retake-dev/retake/internal/service/workspace"
 )
 
+// Uploads are the remotes, which have what is purged for a while longer.
+type Uploads interface {
+	Holding(ws retake.WorkspaceID) []string // says where it is
+	OnPurge(ws retake.WorkspaceID)
+	OnErase(ws retake.WorkspaceID)
+}
+
 // Options are the dependencies and settings of a Purger.
 type Options struct {
-	Backup *backup.Worker // knows what was pushed; nil: nothing was
-	Denied bool           // on a server, checkpoints are removed by deletion requests
+	Backup  *backup.Worker // knows what was pushed; nil: nothing was
+	Uploads Uploads        // knows what was uploaded; nil: nothing was
+	Denied  bool           // on a server, checkpoints are removed by deletion requests
 }
 
 // Purger removes content from history.

@@ -131,6 +131,9 @@ func (p *purgeRun) removeCopies(ctx context.Context) error {
 		if err := p.maskSessions(w.ID); err != nil {
 			return err
 		}
+		if p.svc.opts.Uploads != nil {
+			p.svc.opts.Uploads.OnPurge(w.ID)
+		}
 		if p.svc.opts.Backup != nil {
 			if err := p.svc.opts.Backup.Forget(ctx, w.ID); err != nil {
 				return err

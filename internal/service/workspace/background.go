@@ -30,6 +30,7 @@ const (
 	TaskReadAhead    = "read files ahead"
 	TaskRetention    = "clean up"
 	TaskBackup       = "backup"
+	TaskUpload       = "upload to remotes"
 	TaskTurns        = "end turns of agents that are gone"
 )
 

@@ -25,7 +25,9 @@ type Deps struct {
 	Daemon        Daemon
 	Servers       Servers
 	RecoveryKeys  RecoveryKeys // nil: only the engine has them
-	Settings      Settings
+	// RemoteAccess finds what opens a remote; identity is the file with a key of SSH, if one was named.
+	RemoteAccess func(scheme, identity string) (retake.RemoteAccess, error)
+	Settings     Settings
 
 	Remote       func(url, key string) RemoteServer // dials on the first call
 	RemoteConfig RemoteConfig

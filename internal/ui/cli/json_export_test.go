@@ -101,6 +101,12 @@ var JSONAnswers = map[string][]JSONAnswer{
 	"backup status":  {{Value: backupAnswer{}}},
 	"backup now":     {{Value: backupAnswer{}}},
 	"backup off":     {{Value: backupAnswer{}}},
+	"remote add":     {{Value: remoteAnswer{}}},
+	"remote list":    {{Value: remotesAnswer{}}},
+	"remote sync":    {{Value: remotesAnswer{}}},
+	"remote check":   {{Value: remoteCheckAnswer{}}},
+	"remote key":     {{Value: remoteKeyAnswer{}}},
+	"remote remove":  {{Value: remoteAnswer{}}},
 	"daemon start":   {{Value: daemonAnswer{}}},
 	"daemon status":  {{Value: daemonAnswer{}}},
 	"daemon stop":    {{Value: stopAnswer{}}},
@@ -155,7 +161,7 @@ var JSONNone = map[string]string{
 	"run": "The output is that of the program.", "at": "The output is that of the program.",
 	"tui": "It fills the terminal.", "mcp": "It speaks its own protocol.", "hook": "It answers the agent.",
 	"completion": "The output is a script.",
-	"admin":      group, "backup": group, "daemon": group, "keys": group, "webhooks": group, "schedule": group, "deletions": group,
+	"admin":      group, "backup": group, "remote": group, "daemon": group, "keys": group, "webhooks": group, "schedule": group, "deletions": group,
 }
 
 const group = "It prints help; see its commands."

@@ -15,6 +15,10 @@ type RecoveryKeys interface {
 	Make() ([]byte, error)
 	// Restore reports whether keys were put back: a store that opens needs none.
 	Restore(ctx context.Context, key []byte) (bool, error)
+	// Copies returns the key of the copies at remotes, in groups that a person can copy.
+	Copies() (string, error)
+	// Confirm notes that somebody has it elsewhere.
+	Confirm() error
 }
 
 // maxRecoveryKey is more than any key has.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type saveCmd struct {
 	ifChanged bool
 	verify    []string
 	limit     time.Duration
+	uploaded  bool
 }
 
 type saveAnswer struct {
@@ -38,6 +40,7 @@ func newSaveCommand(f *commandLine) *cobra.Command {
 	cmd.Flags().BoolVar(&c.ifChanged, "if-changed", false, "do nothing if no file changed")
 	cmd.Flags().StringArrayVar(&c.verify, "verify", nil, "then run `CMD` and record its result; repeatable")
 	cmd.Flags().DurationVar(&c.limit, "verify-limit", 0, "stop each CMD after `DURATION` (default: the setting verify-limit)")
+	cmd.Flags().BoolVar(&c.uploaded, "wait-uploaded", false, "then wait until a remote has the checkpoint")
 	return cmd
 }
 
@@ -61,9 +64,42 @@ func (c *saveCmd) run(cmd *cobra.Command, args []string) error {
 		return continuedByDaemon(c.commandLine, err)
 	}
 	if len(c.verify) > 0 {
-		return c.verifyAndPrint(ctx, s, res)
+		err = c.verifyAndPrint(ctx, s, res)
+	} else {
+		err = printSaved(c.commandLine, res)
 	}
-	return printSaved(c.commandLine, res)
+	if err != nil || !c.waitsForUpload(cmd) {
+		return err
+	}
+	return waitUploaded(ctx, c.commandLine, s, res)
+}
+
+// waitsForUpload reports whether a save ends only when a remote has the checkpoint: the flag counts more than
+// the setting.
+func (c *saveCmd) waitsForUpload(cmd *cobra.Command) bool {
+	if cmd.Flags().Changed("wait-uploaded") {
+		return c.uploaded
+	}
+	if c.Settings == nil || c.isRemote() {
+		return false
+	}
+	v, err := c.Settings.Value("wait-uploaded")
+	return err == nil && v == "on"
+}
+
+// waitUploaded waits until a remote has the checkpoint. The save is done whatever comes of it.
+func waitUploaded(ctx context.Context, f *commandLine, s retake.Service, res retake.SaveResult) error {
+	n := res.Checkpoint.Number
+	all, err := s.SyncRemotes(ctx, retake.SyncQuery{Workspace: res.Workspace.ID, Number: n})
+	if err != nil {
+		e := *retake.AsError(err)
+		e.Safe = fmt.Sprintf("Checkpoint %d is saved here and not uploaded.", n)
+		return &e
+	}
+	if l := f.stderrStyle(); !f.json && len(all) > 0 {
+		fmt.Fprintf(f.Err, "%s uploaded to %s\n", l.Green(l.Glyphs.Yes), termtext.Escape(all[len(all)-1].Name))
+	}
+	return nil
 }
 
 // checkFlagUse looks at what was typed before anything is done.

@@ -97,7 +97,7 @@ func TestStatusTellsWhatIsGood(t *testing.T) {
 		``,
 		`  ✔ tracking    inotify`,
 		`  ! isolation   same user: a program that runs as you could delete the history.`,
-		`                Keep a copy elsewhere: retake help backup`,
+		`                Keep a copy elsewhere: retake help remote`,
 		`  ✔ store       412 MB · disk 212 GB free, minimum 10 GB`,
 	)
 }

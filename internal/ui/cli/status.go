@@ -121,8 +121,19 @@ func renderStatusLine(l term.Style, t retake.Timeline, verified bool) string {
 		rest = append(rest, term.GradeText(l, c.Coverage.Grade))
 		color = l.Cyan
 	}
+	if t.Upload != nil {
+		rest = append(rest, uploadedText(l, *t.Upload, c.Number))
+	}
 	parts := append([]string{color(sign) + fmt.Sprintf(" %d", c.Number), second}, append(rest, "protected")...)
 	return dropPartsToFit(l, parts)
+}
+
+// uploadedText says whether the newest checkpoint is at a remote.
+func uploadedText(l term.Style, u retake.Upload, newest int64) string {
+	if newest > u.Through {
+		return l.Yellow(fmt.Sprintf("%d not uploaded", newest-u.Through))
+	}
+	return "uploaded"
 }
 
 // unprotectedLine says why nothing is kept now.

@@ -52,11 +52,14 @@ func renderStatus(l term.Style, st retake.Status) string {
 			fmt.Fprintf(&b, "%s%s\n", strings.Repeat(" ", 15+room), line)
 		}
 	}
-	say(levelMark(mind, yes, st.Protection), "isolation", levelText(st.Protection))
+	say(levelMark(mind, yes, st.Protection), "isolation", levelText(st.Protection, len(st.Remotes) > 0))
 	if st.Backup != nil {
 		for _, r := range backupRows(l, *st.Backup) {
 			say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
 		}
+	}
+	for _, r := range remoteRows(l, st.Remotes) {
+		say(r.sign+strings.Repeat(" ", max(room-l.ShownWidth(r.sign), 0)), r.name, r.text)
 	}
 	if d := st.Damage; d != nil {
 		say(l.Red(l.Glyphs.No), "damaged", damageText(*d))
@@ -207,12 +210,18 @@ func renderNow(l term.Style, st retake.Status) string {
 	return l.JoinFacts(fmt.Sprintf("%s changed since %d", term.CountFiles(n), st.Latest.Number), countFacts(l, st.Now))
 }
 
-func levelText(level string) string {
+func levelText(level string, remotes bool) string {
+	if level == "same-user" && remotes {
+		return "same user: a program that runs as you could delete the history, here and at its remotes"
+	}
 	if level == "same-user" {
-		return "same user: a program that runs as you could delete the history. Keep a copy elsewhere: retake help backup"
+		return "same user: a program that runs as you could delete the history. Keep a copy elsewhere: retake help remote"
 	}
 	if level == "separate-user" {
 		return "separate user: only root can delete the history"
+	}
+	if level == "remote+lock" {
+		return "locked remote: for a while nobody can delete what was uploaded"
 	}
 	return termtext.Escape(level)
 }

@@ -108,9 +108,19 @@ func storageExamples() map[string]any {
 		"Proof":         retake.Proof{Checkpoint: checkpointExample(), Ours: checkpointExample().Tree, Stock: checkpointExample().Tree, By: "kopia v0.23.1, its own uploader", Special: []string{}, Equal: true},
 		"PurgePlan":     purge,
 		"PurgeReport":   retake.PurgeReport{Plan: purge, Searched: 412, Bytes: 635826, Left: []string{}, Sweep: sweep},
+		"Remote":        remoteExample(),
+		"RemoteList":    wire.RemoteList{Remotes: []retake.Remote{remoteExample()}},
+		"RemoteCheck":   retake.RemoteCheck{At: exampleTime(10, 30), Checkpoints: 14, Objects: 374, Bytes: 635826, Failed: []string{}},
 		"Backup": retake.Backup{
 			Workspace: exampleWorkspace, URL: "git@example.com:me/backup.git", Branch: "retake/shop-f2b26ee7", Set: true, Created: exampleTime(9, 0), Left: []retake.LeftOut{},
 			Pushed: &retake.BackupPoint{Number: 14, Checkpoint: exampleCheckpoint, Commit: "4f1c2d7e9b0a63c85d21f70e8b94a6c3d5e2f108", At: exampleTime(10, 28)},
 		},
+	}
+}
+
+func remoteExample() retake.Remote {
+	return retake.Remote{
+		Name: "my-bucket", URL: "s3://my-bucket/retake", Created: exampleTime(9, 0), Uploaded: ptr(exampleTime(10, 28)), Sent: 635826, Protection: retake.RemoteProtection{Refuses: true},
+		Workspaces: []retake.RemoteWorkspace{{Workspace: exampleWorkspace, Name: "shop", Newest: 14, Uploaded: 14}},
 	}
 }

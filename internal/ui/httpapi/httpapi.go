@@ -118,6 +118,7 @@ func buildRoutes(s retake.Service, o Options) (*http.ServeMux, huma.API) {
 	a.registerPins()
 	a.registerPurge()
 	a.registerBackup()
+	a.registerRemotes()
 	a.registerStorage()
 	a.registerArchives()
 	a.registerFiles()

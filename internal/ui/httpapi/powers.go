@@ -37,6 +37,7 @@ var requiredPermissions = map[string]retake.Power{
 
 	"init": retake.PowerDecide, "deinit": retake.PowerDecide, "approve": retake.PowerDecide, "pin": retake.PowerDecide, "unpin": retake.PowerDecide, "import": retake.PowerDecide,
 	"hold": retake.PowerDecide, "release": retake.PowerDecide,
+	"add-remote": retake.PowerDecide, "remove-remote": retake.PowerDecide,
 	"set-backup": retake.PowerDecide, "drop-backup": retake.PowerDecide, "back-up": retake.PowerDecide,
 
 	"set-limits": retake.PowerAdminister, "make-key": retake.PowerAdminister, "list-keys": retake.PowerAdminister, "revoke-key": retake.PowerAdminister,
@@ -51,6 +52,7 @@ var requiredPermissions = map[string]retake.Power{
 	"create-namespace": retake.PowerProvision, "list-namespaces": retake.PowerProvision, "provisioned-namespace": retake.PowerProvision,
 	"set-namespace-limits": retake.PowerProvision, "create-namespace-key": retake.PowerProvision,
 
+	"list-remotes": retake.PowerMaintain, "sync-remotes": retake.PowerMaintain, "check-remote": retake.PowerMaintain,
 	"scrub": retake.PowerMaintain, "sweep": retake.PowerMaintain, "thin": retake.PowerMaintain, "rebuild": retake.PowerMaintain, "proof": retake.PowerMaintain,
 }
 

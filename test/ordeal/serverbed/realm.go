@@ -220,7 +220,7 @@ func (m *Realm) value(op, name string) string {
 	if v, ok := special[op+" "+name]; ok {
 		return v
 	}
-	usual := map[string]string{"path": "src/a.txt", "from": "1", "to": "2", "text": "step", "limit": "5", "effect": "e1"}
+	usual := map[string]string{"path": "src/a.txt", "from": "1", "to": "2", "text": "step", "limit": "5", "effect": "e1", "remote": "own-remote"}
 	if v, ok := usual[name]; ok {
 		return v
 	}

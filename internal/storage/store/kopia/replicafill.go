@@ -49,7 +49,8 @@ func (c *replicaCopy) Fill(ctx context.Context, req replica.FillRequest, emit fu
 	if err := f.retryMissing(ctx, req.Missing); err != nil {
 		return out, err
 	}
-	if len(changed) == 0 && len(f.added) == 0 {
+	kept := withoutErased(req, lines)
+	if len(changed) == 0 && len(f.added) == 0 && len(kept) == len(req.Lines) {
 		return out, nil
 	}
 	for _, l := range changed {
@@ -62,7 +63,7 @@ func (c *replicaCopy) Fill(ctx context.Context, req replica.FillRequest, emit fu
 			return out, errors.Join(err, replica.ErrMoved)
 		}
 	}
-	out.Lines, out.Missing, out.Changed = mergeLines(req.Lines, changed), f.missing, true
+	out.Lines, out.Missing, out.Changed = mergeLines(kept, changed), f.missing, true
 	if out.List, err = f.addList(ctx, slices.Concat(out.Lines, others), req.List); err != nil {
 		return out, err
 	}
@@ -86,6 +87,15 @@ func changedLines(req replica.FillRequest, now []replica.Line) ([]replica.Line, 
 		}
 	}
 	return out, nil
+}
+
+// withoutErased returns the lines that the copy keeps. A history that is not in the store any more stays, unless
+// somebody erased it: the store may be damaged.
+func withoutErased(req replica.FillRequest, now []replica.Line) []replica.Line {
+	return slices.DeleteFunc(slices.Clone(req.Lines), func(l replica.Line) bool {
+		there := slices.ContainsFunc(now, func(n replica.Line) bool { return n.Workspace == l.Workspace })
+		return !there && req.Erased != nil && req.Erased(l.Workspace)
+	})
 }
 
 func sameLines(a, b []replica.Line) bool {

@@ -49,17 +49,33 @@ func (r replicaSource) Format(ctx context.Context) (map[string][]byte, error) {
 	return out, nil
 }
 
+// Family returns the name that this store's copies have in common with those of stores with the same key.
+func (r replicaSource) Family() (string, error) {
+	password, err := r.password()
+	if err != nil {
+		return "", err
+	}
+	return FamilyOf(password)
+}
+
 // Sealer returns the key of the heads. It is made of the password, so that a head can be read before the
 // repository is open.
 func (r replicaSource) Sealer() (replica.Sealer, error) {
-	password := r.s.opts.Password
-	if password == "" {
-		var err error
-		if password, err = readPassword(r.s.homeDir); err != nil {
-			return replica.Sealer{}, err
-		}
+	password, err := r.password()
+	if err != nil {
+		return replica.Sealer{}, err
 	}
 	return ReplicaSealer(password)
+}
+
+func (r replicaSource) password() (string, error) { return PasswordOf(r.s) }
+
+// PasswordOf returns what opens a store and its copies.
+func PasswordOf(s *Store) (string, error) {
+	if s.opts.Password != "" {
+		return s.opts.Password, nil
+	}
+	return readPassword(s.homeDir)
 }
 
 // ReplicaSealer returns the key of the heads of copies. A password has 256 random bits, so the fast

@@ -3,13 +3,17 @@ package replica
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
+
+	"github.com/retake-dev/retake"
 )
 
 // Errors of a place that callers branch on.
 var (
 	ErrMissing = errors.New("no such object")
 	ErrExists  = errors.New("there is an object of that name")
+	ErrDenied  = errors.New("it does not let us in")
 )
 
 // Place is where the objects of one copy are. Names are ASCII letters, digits, dots, dashes and
@@ -27,6 +31,16 @@ type Place interface {
 	// Traits asks what the place promises.
 	Traits(ctx context.Context) (Traits, error)
 	Close() error
+}
+
+// Address is where the copies of many stores are, each at a place of its own.
+type Address interface {
+	fmt.Stringer
+	// Name is a short name for it: its bucket, host or last directory.
+	Name() string
+	// Open returns the place of a name. It makes a directory for it, but not what that is in: a disk that
+	// is not mounted must not be mistaken for an empty one.
+	Open(ctx context.Context, name string, access retake.RemoteAccess) (Place, error)
 }
 
 // Object is an object as it is listed.

@@ -18,6 +18,10 @@ import (
 // must not write to one copy.
 var ErrOtherWriter = errors.New("another machine writes to this copy")
 
+// ErrLost means that the place does not have the copy any more that it had: a disk that is not mounted, or
+// somebody removed it. Nothing is put, since a directory below a mount point would be filled.
+var ErrLost = errors.New("the copy is not there any more")
+
 // Options say what is copied, and where.
 type Options struct {
 	Source Source
@@ -25,9 +29,12 @@ type Options struct {
 	Clock  clock.Clock
 	Writer string                        // names this machine in heads; it never changes
 	Want   func(retake.WorkspaceID) bool // which histories; nil: all
+	Erased func(retake.WorkspaceID) bool // histories that were erased on purpose, and leave the copy; nil: none
+	Begun  bool                          // the place had a head: one without has lost the copy
 	Cache  fsx.Dir                       // for indexes of the copy, which would be read again; nil: nowhere
 	Rate   int64                         // bytes per second; 0: as fast as it goes
 	Window time.Duration                 // how long what is dead stays; 0: DefaultWindow
+	Date   func() time.Time              // for the window: a clock that is not believed at once; nil: Clock
 
 	// Pause waits between two tries; nil: as long as it is told.
 	Pause func(ctx context.Context, d time.Duration) error
@@ -60,6 +67,9 @@ func New(o Options) *Replica {
 	}
 	if o.Pause == nil {
 		o.Pause = pause
+	}
+	if o.Date == nil {
+		o.Date = o.Clock.Now
 	}
 	r := &Replica{opts: o, limit: limiter{rate: o.Rate, now: o.Clock.Now, pause: o.Pause}, fresh: map[string][]byte{}}
 	r.opts.Place = patientPlace{o.Place, r}
@@ -118,6 +128,9 @@ func (r *Replica) open(ctx context.Context) error {
 	if h.Number > 0 && h.Writer != r.opts.Writer {
 		return fmt.Errorf("open copy: head %d: %w", h.Number, ErrOtherWriter)
 	}
+	if h.Number == 0 && r.opts.Begun {
+		return fmt.Errorf("open copy: %w", ErrLost)
+	}
 	if h.Number == 0 {
 		if err := r.putFormat(ctx); err != nil {
 			return fmt.Errorf("begin copy: %w", err)
@@ -141,6 +154,7 @@ func (r *Replica) publish(h *Head) {
 	r.seen.Lock()
 	defer r.seen.Unlock()
 	r.published = *h
+	r.opts.Begun = h.Number > 0
 }
 
 // putFormat puts the blobs that open a copy. If there are others, the place has a copy of another store.

@@ -11,6 +11,8 @@ import (
 type Source interface {
 	// Format returns the blobs that open a copy, by name.
 	Format(ctx context.Context) (map[string][]byte, error)
+	// Family returns the name that all copies of stores with this key have in common.
+	Family() (string, error)
 	// Sealer returns the key of the heads.
 	Sealer() (Sealer, error)
 	// OpenCopy reads the indexes of a copy with get.
@@ -39,6 +41,7 @@ type Copy interface {
 // FillRequest says what to copy.
 type FillRequest struct {
 	Want    func(retake.WorkspaceID) bool // nil: all
+	Erased  func(retake.WorkspaceID) bool // histories that were erased on purpose; nil: none
 	Lines   []Line                        // that the copy has
 	List    string                        // of these lines
 	Missing []string                      // what it lacks of them

@@ -112,7 +112,7 @@ func (w *work) deleteDead(ctx context.Context, there map[string]int64, deadPacks
 	if err != nil {
 		return err
 	}
-	now := r.opts.Clock.Now()
+	now := r.opts.Date()
 	isDead := map[string]bool{}
 	for _, name := range deadPacks {
 		isDead[name] = true

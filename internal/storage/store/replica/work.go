@@ -41,7 +41,7 @@ func (w *work) sync(ctx context.Context) error {
 	}
 	var filled Filled
 	err := w.emitting(ctx, func(emit func(Pack) error) (err error) {
-		filled, err = r.copy.Fill(ctx, FillRequest{r.opts.Want, r.head.Lines, r.head.List, r.head.Missing}, emit)
+		filled, err = r.copy.Fill(ctx, FillRequest{r.opts.Want, r.opts.Erased, r.head.Lines, r.head.List, r.head.Missing}, emit)
 		return err
 	})
 	w.out.Missing = len(filled.Missing)

@@ -932,6 +932,49 @@ class RebuildReport:
 
 
 @dataclass(kw_only=True)
+class Remote:
+    check: Optional[RemoteCheck] = None  # The last time that something was read back. Absent if that was never done.
+    created: datetime  # The time at which the remote was added.
+    damaged: Optional[int] = None  # The number of stored objects that are damaged in the store and missing in the copy.
+    key_confirmed: Optional[bool] = None  # If true, somebody confirmed that the recovery key is kept elsewhere.
+    limited: Optional[bool] = None  # If true, only the listed workspaces are uploaded.
+    name: str  # The name of the remote.
+    pending: int  # The number of checkpoints that have not been uploaded.
+    protection: RemoteProtection  # What the remote promises.
+    sent: int  # The bytes that were uploaded since the remote was added.
+    swept: Optional[datetime] = None  # The time at which what nobody needs was last removed from the copy.
+    trouble: Optional[BackupTrouble] = None  # Why the newest checkpoints have not been uploaded. Absent if there is no problem.
+    uploaded: Optional[datetime] = None  # The time at which everything was uploaded. Absent if that never was.
+    url: str  # The URL of the remote.
+    workspaces: list[RemoteWorkspace] = field(default_factory=list)  # How far each workspace is.
+
+
+@dataclass(kw_only=True)
+class RemoteCheck:
+    at: datetime  # The time of the check.
+    bytes: int  # The number of bytes of file content that were read.
+    checkpoints: int  # The number of checkpoints that were read.
+    failed: list[str] = field(default_factory=list)  # What could not be read or does not match.
+    objects: int  # The number of files and directories that were read.
+
+
+@dataclass(kw_only=True)
+class RemoteProtection:
+    locked_days: Optional[int] = None  # For so many days nobody can delete what was uploaded. Absent if it is not locked.
+    refuses: bool  # If true, it refuses to replace what it has.
+    versioned: Optional[bool] = None  # If true, it keeps what is deleted as an older version.
+
+
+@dataclass(kw_only=True)
+class RemoteWorkspace:
+    name: str  # The name of the workspace.
+    newest: int  # The number of its newest checkpoint.
+    pending: int  # The number of its checkpoints that have not been uploaded.
+    uploaded: int  # The number of the newest checkpoint that the remote has for sure. 0 means none.
+    workspace: str  # The workspace's ID.
+
+
+@dataclass(kw_only=True)
 class Rescue:
     bytes: int  # The size of the saved files, in bytes.
     checkpoint: Optional[int] = None  # The number of the other workspace's checkpoint that has the files.
@@ -1181,6 +1224,7 @@ class Status:
     latest: Optional[Checkpoint] = None  # The newest checkpoint.
     now: Counts  # What changed since the newest checkpoint.
     protection: str  # How the store is separated from the agent: same-user, separate-user, remote or remote+lock.
+    remotes: list[Remote] = field(default_factory=list)  # The remotes that get this workspace. Absent if there are none.
     saving: Optional[bool] = None  # If true, a save is running, and `now` is not known.
     store: StoreState  # The disk space of the store.
     tracking: Tracking  # How Retake notices changed files.
@@ -1324,6 +1368,7 @@ class Timeline:
     next_cursor: Optional[str] = None  # Pass it as `cursor` to get the next page. Absent on the last page.
     pins: list[Pin] = field(default_factory=list)  # The pins of the workspace.
     total: int  # The number of checkpoints in the whole timeline.
+    upload: Optional[Upload] = None  # How far the workspace is uploaded. Absent if it has no remote.
     workspace: Workspace  # The workspace.
 
 
@@ -1370,6 +1415,7 @@ class TimelineView:
     shown: int  # The number of checkpoints that the rows stand for.
     total: int  # The number of checkpoints in the whole timeline.
     tree: Optional[bool] = None  # If true, no checkpoint in between is left out, and the rows form a graph.
+    upload: Optional[Upload] = None  # How far the workspace is uploaded. Absent if it has no remote.
     workspace: Workspace  # The workspace.
 
 
@@ -1434,6 +1480,13 @@ class Unread:
     path: str  # The path of the file.
     reader: str  # The reader that tried.
     why: str  # The reason, for people.
+
+
+@dataclass(kw_only=True)
+class Upload:
+    failing: Optional[bool] = None  # If true, the last upload failed.
+    remote: str  # The name of the remote.
+    through: int  # The newest checkpoint that was uploaded. Those before it were, too.
 
 
 @dataclass(kw_only=True)
@@ -1651,6 +1704,10 @@ __all__ = [
     "PurgeScope",
     "Reaction",
     "RebuildReport",
+    "Remote",
+    "RemoteCheck",
+    "RemoteProtection",
+    "RemoteWorkspace",
     "Rescue",
     "RestoreResult",
     "Restored",
@@ -1697,6 +1754,7 @@ __all__ = [
     "Turn",
     "Unprotected",
     "Unread",
+    "Upload",
     "Usage",
     "Verification",
     "ViewedPlan",

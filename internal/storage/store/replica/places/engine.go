@@ -71,6 +71,9 @@ var _ replica.Place = (*engine)(nil)
 
 func openEngine(ctx context.Context, open func(context.Context) (blob.Storage, error)) (replica.Place, error) {
 	st, err := open(context.WithoutCancel(ctx)) // it outlives the request
+	if err != nil && (strings.Contains(err.Error(), "unable to authenticate") || strings.Contains(err.Error(), "knownhosts:")) {
+		err = errors.Join(replica.ErrDenied, err) // the client has no error for it
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open place: %w", err)
 	}

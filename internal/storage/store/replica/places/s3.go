@@ -65,6 +65,14 @@ func (b *bucket) Put(ctx context.Context, name string, data []byte) error {
 			return replica.ErrExists
 		}
 	}
+	return denied(err)
+}
+
+// denied marks an error that says that our keys do not do.
+func denied(err error) error {
+	if s := statusOf(err); s == http.StatusForbidden || s == http.StatusUnauthorized {
+		return errors.Join(replica.ErrDenied, err)
+	}
 	return err
 }
 
@@ -100,11 +108,12 @@ func (b *bucket) Get(ctx context.Context, name string, offset, length int64) ([]
 	return out, nil
 }
 
+// missing marks an error that callers branch on.
 func missing(err error) error {
 	if r := responseOf(err); r.StatusCode == http.StatusNotFound && r.Code != minio.NoSuchBucket {
 		return errors.Join(replica.ErrMissing, err)
 	}
-	return err
+	return denied(err)
 }
 
 // List lists the names up to the next "/": deeper ones belong to others.
@@ -114,7 +123,7 @@ func (b *bucket) List(ctx context.Context, prefix string) ([]replica.Object, err
 	var out []replica.Object
 	for o := range b.client.ListObjects(ctx, b.at.Bucket, minio.ListObjectsOptions{Prefix: b.at.Prefix + prefix}) {
 		if o.Err != nil {
-			return nil, o.Err
+			return nil, denied(o.Err)
 		}
 		if !strings.HasSuffix(o.Key, "/") {
 			out = append(out, replica.Object{Name: strings.TrimPrefix(o.Key, b.at.Prefix), Size: o.Size, Since: o.LastModified})
