@@ -18,6 +18,7 @@ import (
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/mirror"
+	"github.com/retake-dev/retake/internal/storage/store/replica"
 )
 
 // Names in the directory of a store.
@@ -42,6 +43,9 @@ type Options struct {
 
 	// Copy is a copy of a store to read; nil: none. It needs the Password. Dir may be empty.
 	Copy *CopyOptions
+
+	// Base opens the copy that the store began as, for packs that are not here yet; nil: nothing does.
+	Base func(ctx context.Context) (replica.GetFunc, error)
 
 	// Exclusive promises that no other process writes to this store while it is open: the
 	// caller holds a lock that makes it so. Then lists, histories and the view of the index
@@ -269,5 +273,10 @@ func (s *Store) openDisk(create bool) (blobStore, error) {
 	}
 	free := func() (int64, int64, error) { return s.opts.FS.FreeSpace(filepath.Join(s.opts.Dir, blobsDir)) }
 	s.metadata.mirror = mirror.New(s.homeDir, blobsDir, isMirrored)
-	return newDisk(dir, s.metadata.mirror, free, s.clock.Now, s.opts.Clock.Now, s.opts.Exclusive), nil
+	d := newDisk(dir, s.metadata.mirror, free, s.clock.Now, s.opts.Clock.Now, s.opts.Exclusive)
+	out, err := withBase(d, s.homeDir, s.opts.Base)
+	if err != nil {
+		return nil, errors.Join(err, d.Close(context.Background()))
+	}
+	return out, nil
 }
