@@ -24,6 +24,7 @@ type Service interface {
 	Purger
 	Backer
 	Carrier
+	Attacher
 	io.Closer
 }
 

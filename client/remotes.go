@@ -41,6 +41,13 @@ func (c *storage) SyncRemotes(ctx context.Context, q retake.SyncQuery) ([]retake
 	return l.Remotes, err
 }
 
+// Attach brings a history from a remote. It is not retried.
+func (c *storage) Attach(ctx context.Context, req retake.AttachRequest) (retake.Receipt, error) {
+	return callJSON[retake.Receipt](ctx, c.conn, newRequest(http.MethodPost, wire.AttachBody{
+		URL: req.URL, Access: wire.AccessBody(req.Access), Key: req.Key, Workspace: req.Workspace, Dir: req.Dir, Browse: req.Browse,
+	}, "attach"))
+}
+
 // CheckRemote reads back what a remote has.
 func (c *storage) CheckRemote(ctx context.Context, q retake.RemoteCheckQuery) (retake.RemoteCheck, error) {
 	a := newRequest(http.MethodPost, wire.RemoteCheckBody{Name: q.Name, Share: q.Share}, "remotes", "check")

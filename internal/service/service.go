@@ -62,6 +62,7 @@ type Service struct {
 	*rewind.Rewinder
 	*carry.Backups
 	*carry.Uploads
+	*carry.Attaching
 	*maintenance.Maintenance
 	*purge.Purger
 
@@ -84,7 +85,7 @@ func New(p Parts) *Service {
 	up := carry.NewUploads(w, h, p.Uploads)
 	m := maintenance.New(w, h, c, i, a, r, p.Maintenance)
 	u := purge.New(w, i, a, m, purge.Options{Backup: p.Backup.Worker, Uploads: up, Denied: p.Maintenance.RefuseWhenFull})
-	s := &Service{w, h, c, i, a, r, b, up, m, u, p.Protection}
+	s := &Service{w, h, c, i, a, r, b, up, carry.NewAttaching(w, h, a, r, up), m, u, p.Protection}
 	s.connect()
 	if p.Exclusive {
 		m.Start()

@@ -20,12 +20,12 @@ import (
 )
 
 // daemonOnly are operations that a server refuses. What they do is held against a daemon.
-var daemonOnly = []string{"forget", "plan-purge", "purge", "erase", "resume", "add-remote", "remove-remote", "sync-remotes", "check-remote"}
+var daemonOnly = []string{"forget", "plan-purge", "purge", "erase", "resume", "attach", "add-remote", "remove-remote", "sync-remotes", "check-remote"}
 
 // unmet are operations whose examples need more than these beds have, so that they are answered
 // with a listed error: a git remote, which test/seeds has, another place, or an agent, which test/agents has.
 var unmet = []string{"set-backup", "backup", "back-up", "drop-backup", "conversation", "spoken", "resume", "approve",
-	"add-remote", "remove-remote", "sync-remotes", "check-remote"}
+	"attach", "add-remote", "remove-remote", "sync-remotes", "check-remote"}
 
 // daemon is a service without tenants, asked over HTTP.
 type daemon struct {

@@ -26,7 +26,7 @@ var kindOf = map[string]string{
 var texts = strings.Fields(`accept after agent by command contents course cron disabled env events expires failed gone_after_text grace_text
 	host intent kind label mark message order output path paths paths_raw prompt reason scheme started state status subagent table text time title
 	tool server trigger turn types url verdict version wait what where why within_text work input share mode endpoint known_hosts
-	private_key region secret user`)
+	private_key region secret user recovery_key workspace_name browse`)
 
 // kind answers what a field of an operation names; "" is text.
 func (op *operation) kind(f field) string {
@@ -117,6 +117,7 @@ var never = map[string]string{
 	"plan-purge": "not on a server",
 	"erase":      "not on a server",
 	"resume":     "the agent is on another machine",
+	"attach":     noRemotes,
 	"add-remote": noRemotes, "remove-remote": noRemotes, "sync-remotes": noRemotes, "check-remote": noRemotes,
 	"set-backup":   noHost,
 	"drop-backup":  noHost,

@@ -27,6 +27,7 @@ import (
 	"github.com/retake-dev/retake/internal/storage/catalog/sqlite"
 	"github.com/retake-dev/retake/internal/storage/store"
 	"github.com/retake-dev/retake/internal/storage/store/kopia"
+	"github.com/retake-dev/retake/internal/storage/store/replica"
 )
 
 // Namespace of a service without tenants.
@@ -103,7 +104,7 @@ func OpenService(ctx context.Context, c config.Config, s *config.Settings, o Opt
 	parts.StandingChecks, parts.Insight.VerifyLimit, parts.Maintenance.DrillEnabled, parts.Environ = s.Standing, s.VerifyLimit, s.DrillsEnabled, c.VerifyEnv
 	parts.Insight.Readers = newReaderPool(c.Executable, filepath.Join(data, "reader.key"))
 	parts.Backup.Worker = backup.New(backup.Options{Dir: places.backups, Path: c.SearchPath(), Locks: fsx.NewLocks(places.locks), Clock: o.Clock})
-	parts.Uploads = newUploadOptions(data, o.Clock)
+	parts.Uploads = newUploadOptions(data, o.Clock, o.Derivation)
 	if c.System > 0 {
 		parts.Protection = "separate-user"
 	}
@@ -128,13 +129,13 @@ func newTracker(s *config.Settings, o track.Options) *track.Tracker {
 	return track.New(o)
 }
 
-type dataPaths struct{ store, locks, indexes, returns, signals, sessions, backups, catalog string }
+type dataPaths struct{ store, locks, indexes, returns, signals, sessions, backups, remotes, catalog string }
 
 func makeDataDirs(data string) (dataPaths, error) {
 	p := dataPaths{
 		store: filepath.Join(data, "store"), locks: filepath.Join(data, "locks"),
 		indexes: filepath.Join(data, "index"), returns: filepath.Join(data, "returns"), catalog: config.CatalogFile(data),
-		signals: config.SignalsDir(data), sessions: filepath.Join(data, "sessions"), backups: filepath.Join(data, "backup"),
+		signals: config.SignalsDir(data), sessions: filepath.Join(data, "sessions"), backups: filepath.Join(data, "backup"), remotes: remotesDir(data),
 	}
 	for _, d := range []string{p.store, p.locks, p.indexes, p.returns, p.signals, p.sessions} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
@@ -162,6 +163,7 @@ func openCatalog(ctx context.Context, path string, opts sqlite.Options, c clock.
 
 func openStore(ctx context.Context, p dataPaths, create bool, o Options) (store.Store, error) {
 	opts := kopia.Options{Dir: p.store, FS: o.FS, Locks: fsx.NewLocks(p.locks), Clock: o.Clock, Derivation: o.Derivation, Exclusive: o.Exclusive}
+	opts.Base = func(ctx context.Context) (replica.GetFunc, error) { return openBase(ctx, p.remotes, o.Clock) }
 	opts.OnRepair = func(text string) { o.Diag.Log().Warn("opened the store", "note", text) }
 	if create {
 		return kopia.Create(ctx, opts)

@@ -22,7 +22,7 @@ import (
 func remotesDir(data string) string { return filepath.Join(data, "remotes") }
 
 // newUploadOptions returns how the store of a disk is copied to remotes.
-func newUploadOptions(data string, c clock.Clock) carry.UploadOptions {
+func newUploadOptions(data string, c clock.Clock, derivation string) carry.UploadOptions {
 	host, _ := os.Hostname() // without one the copy has no name of a machine
 	return carry.UploadOptions{
 		Dir:     remotesDir(data),
@@ -34,6 +34,7 @@ func newUploadOptions(data string, c clock.Clock) carry.UploadOptions {
 			}
 			return nil
 		},
+		Attach: newAttachOptions(data, c, derivation),
 		Check: func(ctx context.Context, q carry.CheckRequest) (retake.ScrubReport, error) {
 			return checkCopy(ctx, q, c)
 		},

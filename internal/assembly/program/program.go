@@ -149,6 +149,7 @@ func (p *program) runCommand() int {
 		},
 		RemoteConfig: remoteFromEnv(),
 		RemoteAccess: conf.RemoteAccess,
+		RecoveryKey:  config.RecoveryKey(),
 		Archives:     archiveFiles{settings.Floor},
 		Report:       p.collectReport,
 		Run:          newProgramRunner(conf), NewScratchDir: newScratchDirs(conf), OpenBrowser: newBrowserOpener(conf),

@@ -36,6 +36,7 @@ var Variables = []Variable{
 	{"AZURE_STORAGE_KEY", "The key that belongs to it."},
 	{"RETAKE_REMOTE_USER", "The user of a WebDAV server, for `retake remote add`."},
 	{"RETAKE_REMOTE_PASSWORD", "The password that belongs to it."},
+	{"RETAKE_RECOVERY_KEY", "The recovery key for `retake attach`, where nobody can type it."},
 	{"USER", "The user of another host, for `retake remote add sftp://…` without one."},
 	{"PAGER", "Used if RETAKE_PAGER is not set."},
 	{"NO_COLOR", "If set, never use colors, as with `--no-color`."},

@@ -121,6 +121,15 @@ type RemoteBody struct {
 	NewCopy    bool                 `json:"new_copy,omitempty" doc:"If true, a new copy begins there, beside one that this store uploaded before."`
 }
 
+type AttachBody struct {
+	URL       string     `json:"url" doc:"Where the copy is, as for a remote."`
+	Access    AccessBody `json:"access,omitzero" doc:"What the remote asks for. It is stored for the daemon alone and never returned."`
+	Key       string     `json:"recovery_key" doc:"The recovery key that opens the copy."`
+	Workspace string     `json:"workspace_name,omitempty" doc:"The name or the ID of the workspace. Empty means the only one."`
+	Dir       string     `json:"dir,omitempty" doc:"A directory for its files, empty or missing. Empty means where they were."`
+	Browse    bool       `json:"browse,omitempty" doc:"If true, no files are written: only the timeline arrives."`
+}
+
 type AccessBody struct {
 	Endpoint   string `json:"endpoint,omitempty" doc:"The URL of an S3 service. Empty means Amazon's."`
 	Region     string `json:"region,omitempty" doc:"The region of the bucket."`

@@ -10,7 +10,10 @@ import (
 // must not send it elsewhere.
 type noRemotes struct{}
 
-var _ retake.Carrier = noRemotes{}
+var _ interface {
+	retake.Carrier
+	retake.Attacher
+} = noRemotes{}
 
 func refuseRemotes() error {
 	return &retake.Error{Kind: retake.Denied, What: "a server has no remotes", Safe: unchanged, Hint: "they are for the history on your machine: retake help remote"}
@@ -28,6 +31,10 @@ func (noRemotes) RemoveRemote(context.Context, string) (retake.Remote, error) {
 
 func (noRemotes) SyncRemotes(context.Context, retake.SyncQuery) ([]retake.Remote, error) {
 	return nil, refuseRemotes()
+}
+
+func (noRemotes) Attach(context.Context, retake.AttachRequest) (retake.Receipt, error) {
+	return retake.Receipt{Missing: []retake.NotArrived{}}, refuseRemotes()
 }
 
 func (noRemotes) CheckRemote(context.Context, retake.RemoteCheckQuery) (retake.RemoteCheck, error) {

@@ -21,7 +21,7 @@ var rules = map[string]string{
 	"the role, and that it is no legal hold":                        "Pin Unpin",
 	"only workspaces that the key may load":                         "Forks Workspaces",
 	"the scheduler alone":                                           "Forget",
-	"refused on a server, or in part":                               "AddRemote CheckRemote RemoveRemote Remotes Resume Scrub SyncRemotes",
+	"refused on a server, or in part":                               "AddRemote Attach CheckRemote RemoveRemote Remotes Resume Scrub SyncRemotes",
 	"nothing: workspaces are checked where they are loaded": "ApplyRestore Approve Attest Backup Blame Chronicle Conversation Deinit Diff DropBackup Effects Erase Find List Log Open " +
 		"PlanPurge PlanRestore Prove Purge PushBackup Rows Search SetBackup SetTasks Standing State Status Story Tasks Verifications ViewPlan ViewTimeline",
 	"nothing: a role for the whole store":         "Rebuild Space SpacePlan",

@@ -26,7 +26,8 @@ type UploadOptions struct {
 	Check   func(context.Context, CheckRequest) (retake.ScrubReport, error) // reads a copy back
 	OnFail  func(retake.Remote, error)                                      // called once when uploads stall; may be nil
 	Address func(text string) (replica.Address, error)                      // of a remote
-	Gap     time.Duration                                                   // between a checkpoint and its upload; 0: groupDelay
+	Attach  AttachOptions
+	Gap     time.Duration // between a checkpoint and its upload; 0: groupDelay
 }
 
 // CheckRequest names a copy that is to be read back.
@@ -79,6 +80,7 @@ func (u *Uploads) Start() {
 	for _, r := range u.remotes {
 		u.goLoop(r)
 	}
+	u.fetchRest()
 }
 
 // add adds a remote and uploads to it from now on.

@@ -31,6 +31,7 @@ const (
 	TaskRetention    = "clean up"
 	TaskBackup       = "backup"
 	TaskUpload       = "upload to remotes"
+	TaskFetch        = "fetch the history from its remote"
 	TaskTurns        = "end turns of agents that are gone"
 )
 

@@ -27,6 +27,7 @@ type Deps struct {
 	RecoveryKeys  RecoveryKeys // nil: only the engine has them
 	// RemoteAccess finds what opens a remote; identity is the file with a key of SSH, if one was named.
 	RemoteAccess func(scheme, identity string) (retake.RemoteAccess, error)
+	RecoveryKey  string // for an attach where nobody can type it
 	Settings     Settings
 
 	Remote       func(url, key string) RemoteServer // dials on the first call

@@ -101,6 +101,7 @@ var JSONAnswers = map[string][]JSONAnswer{
 	"backup status":  {{Value: backupAnswer{}}},
 	"backup now":     {{Value: backupAnswer{}}},
 	"backup off":     {{Value: backupAnswer{}}},
+	"attach":         {{Value: receiptAnswer{}}},
 	"remote add":     {{Value: remoteAnswer{}}},
 	"remote list":    {{Value: remotesAnswer{}}},
 	"remote sync":    {{Value: remotesAnswer{}}},

@@ -136,6 +136,7 @@ var notOnServer = map[string][2]string{
 	"agents":   {"Hooks of agents speak with the daemon of this machine.", unsetServerHint},
 	"pause":    {"Agents are paused on the machine that they work on.", unsetServerHint},
 	"unpause":  {"Agents are paused on the machine that they work on.", unsetServerHint},
+	"attach":   {"A history is attached to this machine.", unsetServerHint},
 	"remote":   {"Remotes are for the history of this machine.", unsetServerHint},
 	"config":   {"Settings are those of this machine.", unsetServerHint},
 	"daemon":   {"The daemon is that of this machine, and a server has none.", unsetServerHint},

@@ -46,10 +46,19 @@ func newRemoteCommand(f *commandLine) *cobra.Command {
 
 type remoteAddCmd struct {
 	*commandLine
-	req      retake.RemoteRequest
-	here     bool
-	identity string
-	rate     int64
+	req    retake.RemoteRequest
+	access accessFlags
+	here   bool
+	rate   int64
+}
+
+// accessFlags are what may be typed about how a place is reached.
+type accessFlags struct{ endpoint, region, identity string }
+
+func (a *accessFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.endpoint, "endpoint-url", "", "the `URL` of an S3 service that is not Amazon's")
+	cmd.Flags().StringVar(&a.region, "region", "", "the `REGION` of the bucket")
+	cmd.Flags().StringVar(&a.identity, "identity", "", "the `FILE` with a private SSH key; default: yours in ~/.ssh")
 }
 
 func newRemoteAddCommand(f *commandLine) *cobra.Command {
@@ -57,9 +66,7 @@ func newRemoteAddCommand(f *commandLine) *cobra.Command {
 	cmd := &cobra.Command{Use: "add URL", Short: "Add a remote and begin to upload", Args: argsBetween(1, 1), RunE: c.run}
 	cmd.Flags().StringVar(&c.req.Name, "name", "", "call it `NAME`; default: its bucket, host or directory")
 	cmd.Flags().BoolVar(&c.here, "here", false, "upload this workspace only; default: all, also later ones")
-	cmd.Flags().StringVar(&c.req.Access.Endpoint, "endpoint-url", "", "the `URL` of an S3 service that is not Amazon's")
-	cmd.Flags().StringVar(&c.req.Access.Region, "region", "", "the `REGION` of the bucket")
-	cmd.Flags().StringVar(&c.identity, "identity", "", "the `FILE` with a private SSH key; default: yours in ~/.ssh")
+	c.access.add(cmd)
 	cmd.Flags().Int64Var(&c.rate, "limit-rate", 0, "upload at most `KB` kilobytes a second")
 	cmd.Flags().BoolVar(&c.req.NewCopy, "new-copy", false, "begin a new copy there, beside one of this store")
 	return markNeedsEngine(cmd)
@@ -71,7 +78,8 @@ func (c *remoteAddCmd) run(cmd *cobra.Command, args []string) error {
 		return usageError(helpHint(cmd), "The rate is a number of kilobytes, not %d.", c.rate)
 	}
 	c.req.URL, c.req.Rate = c.remoteURL(args[0]), c.rate*1000
-	if err := c.readAccess(); err != nil {
+	var err error
+	if c.req.Access, err = c.readAccess(c.req.URL, c.access); err != nil {
 		return err
 	}
 	s, err := c.openService(ctx)
@@ -101,26 +109,21 @@ func (c *remoteAddCmd) run(cmd *cobra.Command, args []string) error {
 }
 
 // remoteURL makes a path that was typed absolute.
-func (c *remoteAddCmd) remoteURL(text string) string {
+func (f *commandLine) remoteURL(text string) string {
 	if u, err := url.Parse(text); err == nil && u.Scheme != "" && strings.Contains(text, "://") {
 		return text
 	}
-	return c.fromWorkingDir(text)
+	return f.fromWorkingDir(text)
 }
 
 // readAccess finds the keys of the remote. A flag counts more than the environment.
-func (c *remoteAddCmd) readAccess() error {
-	u, err := url.Parse(c.req.URL)
-	if err != nil || filepath.IsAbs(c.req.URL) || c.RemoteAccess == nil {
-		return nil //nolint:nilerr // the service says what is wrong with it
+func (f *commandLine) readAccess(text string, typed accessFlags) (a retake.RemoteAccess, err error) {
+	u, perr := url.Parse(text)
+	if perr == nil && !filepath.IsAbs(text) && f.RemoteAccess != nil { // the service says what is wrong with it
+		a, err = f.RemoteAccess(u.Scheme, typed.identity)
 	}
-	a, err := c.RemoteAccess(u.Scheme, c.identity)
-	if err != nil {
-		return err
-	}
-	a.Endpoint, a.Region = cmp.Or(c.req.Access.Endpoint, a.Endpoint), cmp.Or(c.req.Access.Region, a.Region)
-	c.req.Access = a
-	return nil
+	a.Endpoint, a.Region = cmp.Or(typed.endpoint, a.Endpoint), cmp.Or(typed.region, a.Region)
+	return a, err
 }
 
 func renderRemoteAdded(l term.Style, r retake.Remote) string {

@@ -134,7 +134,7 @@ func commandGroups(f *commandLine) []commandGroup {
 		{"Find", list{newFindCommand(f), newBisectCommand(f)}, list{newBlameCommand(f), newWhyCommand(f)}},
 		{"Go back", list{newRestoreCommand(f), newUndoCommand(f)}, list{newRedoCommand(f), newResumeCommand(f)}},
 		{"Agents", list{newAgentsCommand(f)}, list{newTasksCommand(f), newEffectsCommand(f), newApproveCommand(f), newPauseCommand(f), newUnpauseCommand(f), newHookCommand(f), markNeedsEngine(newMCPCommand(f))}},
-		{"Keep", list{newPinCommand(f), newForgetCommand(f), newSpaceCommand(f)}, list{newPurgeCommand(f), newUnpinCommand(f), newRemoteCommand(f), newBackupCommand(f), newExportCommand(f), newImportCommand(f)}},
+		{"Keep", list{newPinCommand(f), newForgetCommand(f), newSpaceCommand(f)}, list{newPurgeCommand(f), newUnpinCommand(f), newRemoteCommand(f), newAttachCommand(f), newBackupCommand(f), newExportCommand(f), newImportCommand(f)}},
 		{"Forks", nil, list{newForkCommand(f), newForksCommand(f), newAdoptCommand(f)}},
 		{"Workspaces", list{markNeedsEngine(newDemoCommand(f))}, list{newWorkspacesCommand(f), newEstimateCommand(f), newDeinitCommand(f), newConfigCommand(f)}},
 		{"Care", nil, list{newDoctorCommand(f), newScrubCommand(f), newRebuildCommand(f), markNeedsEngine(newRecoveryKeyCommand(f)), newDaemonCommand(f), newCompletionCommand(f), newVersionCommand(f)}},

@@ -23,6 +23,7 @@ func requestExamples() map[string]any {
 		"ForgetBody":          wire.ForgetBody{Refs: []string{"12"}},
 		"PurgeBody":           wire.PurgeBody{Paths: []string{".env"}},
 		"BackupBody":          wire.BackupBody{URL: "git@example.com:me/backup.git"},
+		"AttachBody":          wire.AttachBody{URL: "/mnt/backup", Key: "VBBE-3G4Z-…"},
 		"RemoteBody":          wire.RemoteBody{Name: "disk", URL: "/mnt/backup"},
 		"SyncBody":            wire.SyncBody{Name: "my-bucket"},
 		"RemoteCheckBody":     wire.RemoteCheckBody{Name: "my-bucket", Share: 0.05},

@@ -110,7 +110,11 @@ func storageExamples() map[string]any {
 		"PurgeReport":   retake.PurgeReport{Plan: purge, Searched: 412, Bytes: 635826, Left: []string{}, Sweep: sweep},
 		"Remote":        remoteExample(),
 		"RemoteList":    wire.RemoteList{Remotes: []retake.Remote{remoteExample()}},
-		"RemoteCheck":   retake.RemoteCheck{At: exampleTime(10, 30), Checkpoints: 14, Objects: 374, Bytes: 635826, Failed: []string{}},
+		"Receipt": retake.Receipt{
+			Workspace: retake.Workspace{ID: exampleWorkspace, Name: "shop", Root: "/home/me/shop", Created: exampleTime(9, 0)}, URL: "s3://my-bucket/retake", Machine: "build-1", Newest: checkpointExample(),
+			Checkpoints: 14, Files: 50, Bytes: 635826, Missing: []retake.NotArrived{{What: ".env", Why: "excluded on purpose", Want: true}},
+		},
+		"RemoteCheck": retake.RemoteCheck{At: exampleTime(10, 30), Checkpoints: 14, Objects: 374, Bytes: 635826, Failed: []string{}},
 		"Backup": retake.Backup{
 			Workspace: exampleWorkspace, URL: "git@example.com:me/backup.git", Branch: "retake/shop-f2b26ee7", Set: true, Created: exampleTime(9, 0), Left: []retake.LeftOut{},
 			Pushed: &retake.BackupPoint{Number: 14, Checkpoint: exampleCheckpoint, Commit: "4f1c2d7e9b0a63c85d21f70e8b94a6c3d5e2f108", At: exampleTime(10, 28)},

@@ -37,7 +37,7 @@ var requiredPermissions = map[string]retake.Power{
 
 	"init": retake.PowerDecide, "deinit": retake.PowerDecide, "approve": retake.PowerDecide, "pin": retake.PowerDecide, "unpin": retake.PowerDecide, "import": retake.PowerDecide,
 	"hold": retake.PowerDecide, "release": retake.PowerDecide,
-	"add-remote": retake.PowerDecide, "remove-remote": retake.PowerDecide,
+	"add-remote": retake.PowerDecide, "attach": retake.PowerDecide, "remove-remote": retake.PowerDecide,
 	"set-backup": retake.PowerDecide, "drop-backup": retake.PowerDecide, "back-up": retake.PowerDecide,
 
 	"set-limits": retake.PowerAdminister, "make-key": retake.PowerAdminister, "list-keys": retake.PowerAdminister, "revoke-key": retake.PowerAdminister,

@@ -30,6 +30,14 @@ func (a *api) registerRemotes() {
 		defer cancel()
 		return listRemotes(a.SyncRemotes(ctx, retake.SyncQuery{Name: in.Body.Name, Workspace: in.Body.Workspace, Number: in.Body.Number}))
 	})
+	handleJSON(a, newOperation(http.MethodPost, "/v1/attach", "attach", "Attach a history"), func(ctx context.Context, in *struct{ Body wire.AttachBody }) (retake.Receipt, error) {
+		ctx, cancel := a.workContext(ctx)
+		defer cancel()
+		b := in.Body
+		r, err := a.Attach(ctx, retake.AttachRequest{URL: b.URL, Access: retake.RemoteAccess(b.Access), Key: b.Key, Workspace: b.Workspace, Dir: b.Dir, Browse: b.Browse})
+		r.Missing = nonNil(r.Missing)
+		return r, err
+	})
 	handleJSON(a, newOperation(http.MethodPost, path+"/check", "check-remote", "Check a remote"), func(ctx context.Context, in *struct{ Body wire.RemoteCheckBody }) (retake.RemoteCheck, error) {
 		ctx, cancel := a.workContext(ctx)
 		defer cancel()

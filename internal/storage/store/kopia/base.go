@@ -64,7 +64,7 @@ func CreateFrom(ctx context.Context, o Options, b Base) (err error) {
 			return fmt.Errorf("create store: %w", err)
 		}
 	}
-	if err := s.pullIndexes(ctx, b); err != nil {
+	if err := pullIndexes(ctx, s, b); err != nil {
 		return fmt.Errorf("create store: %w", err)
 	}
 	list, err := json.Marshal(b.Packs)
@@ -85,7 +85,7 @@ func CreateFrom(ctx context.Context, o Options, b Base) (err error) {
 }
 
 // pullIndexes copies the indexes of a copy, which are small, several at a time.
-func (s *Store) pullIndexes(ctx context.Context, b Base) error {
+func pullIndexes(ctx context.Context, s *Store, b Base) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(baseDownloads)
 	for _, x := range b.Indexes {
