@@ -288,6 +288,9 @@ func TestCopyKey(t *testing.T) {
 	if got, err := kopia.DecodeCopyKey(typed); err != nil || got != password {
 		t.Errorf("%q: %v", typed, err)
 	}
+	if got, err := kopia.DecodeCopyKey("Recovery key\n\n    " + key[:35] + "\n    " + key[35:] + "\n\n  Keep it where this machine is not."); err != nil || got != password {
+		t.Errorf("as it was printed: %v", err)
+	}
 	for i := range key {
 		if key[i] == '-' {
 			continue

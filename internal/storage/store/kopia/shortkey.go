@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/retake-dev/retake/internal/platform/fsx"
+	"github.com/retake-dev/retake/internal/pure/pattern"
 )
 
 // The key of copies is the password of the store, written so that a person can copy it: groups of four
@@ -53,9 +54,15 @@ func EncodeCopyKey(password string) (string, error) {
 	return strings.Join(groups, "-"), nil
 }
 
+// keyInText finds a key in what was printed with it.
+var keyInText = pattern.Lazy(`\b(?:[0-9A-Za-z]{4}[-\s]+){13}[0-9A-Za-z]{4}\b`)
+
 // DecodeCopyKey returns the password that a key stands for. Spaces, dashes and case do not matter, nor whether a
-// zero was read as an O.
+// zero was read as an O, nor what is around it.
 func DecodeCopyKey(text string) (string, error) {
+	if found := keyInText().FindString(text); found != "" {
+		text = found
+	}
 	text = strings.NewReplacer("-", "", " ", "", "\n", "", "\r", "", "\t", "", "O", "0", "I", "1", "L", "1", "U", "V").Replace(strings.ToUpper(text))
 	raw, err := keyLetters.DecodeString(text)
 	if err != nil || len(raw) != keyBytes+keySum || !bytes.Equal(keyChecksum(raw[:keyBytes]), raw[keyBytes:]) {
