@@ -5,6 +5,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createRootRouteWithContext, createRoute, createRouter, Link } from "@tanstack/react-router";
 import { namespace, spacePlan, usage } from "./api/office.ts";
 import { effectsOf, forksOf, logOf, checkpointOf, statusOf, storyOf, tasksOf, workspaces } from "./api/queries.ts";
+import { remotes } from "./api/remotes.ts";
 import { bookOf } from "./screens/timeline/book.ts";
 import { Shell } from "./shell/Shell.tsx";
 import { Empty, Wrong } from "./parts/states.tsx";
@@ -143,9 +144,10 @@ const effects = createRoute({ getParentRoute: () => root, path: "/w/$ws/effects"
 const tasks = createRoute({ getParentRoute: () => root, path: "/w/$ws/tasks", loader: (a) => begin(a, tasksOf(a.params.ws)), component: screen(() => import("./screens/tasks/Tasks.tsx")) });
 const settings = createRoute({ getParentRoute: () => root, path: "/w/$ws/settings", loader: (a) => begin(a, statusOf(a.params.ws), spacePlan), component: screen(() => import("./screens/settings/Settings.tsx")) });
 const storage = createRoute({ getParentRoute: () => root, path: "/storage", loader: (a) => begin(a, spacePlan), component: screen(() => import("./screens/storage/Storage.tsx")) });
+const remotesPage = createRoute({ getParentRoute: () => root, path: "/remotes", loader: (a) => begin(a, workspaces, remotes), component: screen(() => import("./screens/remotes/Remotes.tsx")) });
 const operations = createRoute({ getParentRoute: () => root, path: "/operations/$part", loader: (a) => begin(a, namespace, usage), component: screen(() => import("./screens/operations/Operations.tsx")) });
 
-const tree = root.addChildren([home, timeline, checkpoint, compare, history, plan, forks, effects, tasks, settings, storage, operations]);
+const tree = root.addChildren([home, timeline, checkpoint, compare, history, plan, forks, effects, tasks, settings, storage, remotesPage, operations]);
 
 export const router = createRouter({ routeTree: tree, context: { cache: undefined! }, defaultPreload: "intent", scrollRestoration: true });
 

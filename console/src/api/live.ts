@@ -90,5 +90,6 @@ async function read(r: Response, last: string, tell: (e: Event) => void): Promis
 function heard(cache: QueryClient, e: Event) {
   if (e.data.workspace) void cache.invalidateQueries({ queryKey: ["ws", e.data.workspace] });
   void cache.invalidateQueries({ queryKey: ["workspaces"] });
+  void cache.invalidateQueries({ queryKey: ["remotes"] });
   for (const l of listeners) l(e);
 }

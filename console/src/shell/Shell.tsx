@@ -124,7 +124,7 @@ function ServerTabs() {
   );
 }
 
-/** What there is beside workspaces; a laptop has no operations. */
+/** What there is beside workspaces; a laptop has no operations, a server no remotes. */
 function ServerLinks() {
   const me = useQuery(about);
   const operating = useLocation({ select: (l) => l.pathname.startsWith("/operations/") });
@@ -136,6 +136,11 @@ function ServerLinks() {
       <Link to="/storage" activeProps={{ "aria-current": "page" }}>
         Storage
       </Link>
+      {me.data && !me.data.namespace ? (
+        <Link to="/remotes" activeProps={{ "aria-current": "page" }}>
+          Remotes
+        </Link>
+      ) : null}
       {me.data?.namespace ? (
         <Link to="/operations/$part" params={{ part: "hooks" }} aria-current={operating ? "page" : undefined}>
           Operations
