@@ -1,17 +1,18 @@
 // What all workspaces share: the store and its room, how safe it is, and whether going back
 // was proven.
-import { useQueries } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { statusOf } from "../../api/queries.ts";
-import type { SpacePlan, Status, WorkspaceState } from "../../api/types.ts";
+import { remotes } from "../../api/remotes.ts";
+import type { Remote, SpacePlan, Status, WorkspaceState } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { shown } from "../../words/escape.ts";
 import { bytes, several } from "../../words/number.ts";
 import { ago } from "../../words/time.ts";
-import { dayBars, storeFits, storeText } from "./rows.ts";
+import { dayBars, elsewhereOf, storeFits, storeText } from "./rows.ts";
 
-/** So many workspaces are asked for proofs and second places. */
+/** So many workspaces are asked for proofs and copies. */
 const looked = 8;
 
 /** Fewer days than this are no picture. */
@@ -21,6 +22,7 @@ export function Machine({ all, space, server }: { all: readonly WorkspaceState[]
   const living = all.filter((w) => !w.ended && !w.gone && !w.origin).slice(0, looked);
   const told = useQueries({ queries: living.map((w) => ({ ...statusOf(w.id), retry: false })) });
   const known = told.flatMap((t) => (t.data ? [t.data] : []));
+  const copies = useQuery({ ...remotes, enabled: !server, retry: false });
   const days = Array.from({ length: 30 }, (_, i) => (space?.workspaces ?? []).reduce((n, w) => n + (w.days?.[i] ?? 0), 0));
   return (
     <div className="ws-sum">
@@ -49,7 +51,7 @@ export function Machine({ all, space, server }: { all: readonly WorkspaceState[]
               {known[0].protection === "same-user" ? "same-user: a program that runs as you could delete the store" : shown(known[0].protection)}
             </Fact>
           ) : null}
-          <Second known={known} />
+          {known.length > 0 ? <Elsewhere known={known} remotes={copies.data ?? []} server={server} /> : null}
         </dl>
       </section>
     </div>
@@ -81,13 +83,18 @@ function Proven({ known }: { known: readonly Status[] }) {
   return <Fact fine name="Restorable">{`${proven.map((s) => shown(s.workspace.name)).join(", ")}: proven ${ago(proven[0]!.drill!.at)}`}</Fact>;
 }
 
-function Second({ known }: { known: readonly Status[] }) {
-  if (known.length === 0) return null;
-  const without = known.filter((s) => !s.backup?.set);
-  if (without.length === known.length) return <Fact fine={false} name="Second place">none: checkpoints are saved, not safe</Fact>;
-  if (without.length > 0) return <Fact fine={false} name="Second place">{`none for ${without.map((s) => shown(s.workspace.name)).join(", ")}`}</Fact>;
-  const late = known.find((s) => s.backup!.trouble);
-  return <Fact fine={!late} name="Second place">{late ? `${shown(late.workspace.name)} is ${several(late.backup!.behind, "checkpoint")} behind` : "all checkpoints go there"}</Fact>;
+/** Whether the history is at another place, too. */
+function Elsewhere(p: { known: readonly Status[]; remotes: readonly Remote[]; server: boolean }) {
+  const { fine, text } = elsewhereOf(p.known, p.remotes, p.server);
+  return (
+    <Fact fine={fine} name="Remote copy">
+      {p.server ? text : (
+        <Link className="link" to="/remotes">
+          {text}
+        </Link>
+      )}
+    </Fact>
+  );
 }
 
 /** The checkpoints that are kept, of each of the last thirty days. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Checkpoint, WorkspaceState } from "../../api/types.ts";
-import { answerOf, dayBars, rowsOf, standOf, storeFits, storeText } from "./rows.ts";
+import type { Checkpoint, Remote, Status, WorkspaceState } from "../../api/types.ts";
+import { answerOf, dayBars, elsewhereOf, rowsOf, standOf, storeFits, storeText } from "./rows.ts";
 
 const latest = { number: 3, id: "cp_3" } as Checkpoint;
 
@@ -50,4 +50,24 @@ test("X4: a budget of 0 is no limit", () => {
   const space = (budget: number) => ({ store: { bytes: 15_000, free: 1, floor: 0 }, budget }) as never;
   assert.deepEqual([storeText(space(0)), storeFits(space(0))], ["15 kB, no limit set", true]);
   assert.deepEqual([storeText(space(10_000)), storeFits(space(10_000))], ["15 kB of 10 kB", false]);
+});
+
+test("whether the history is at another place", () => {
+  const of = (name: string, more: Partial<Status> = {}) => ({ workspace: { name }, ...more }) as Status;
+  const at = (name: string, more: Partial<Remote> = {}) => ({ name, pending: 0, uploaded: "2026-11-03T09:00:00Z", ...more }) as Remote;
+  const git = (behind = 0) => ({ set: true, behind, trouble: behind ? {} : undefined }) as never;
+  const bucket = at("bucket");
+  const say = (known: Status[], ...remotes: Remote[]) => elsewhereOf(known, remotes, false).text;
+  const both = [of("a", { remotes: [bucket] }), of("b", { remotes: [bucket] })];
+  assert.equal(say([of("a")]), "none: the history is on this machine only");
+  assert.equal(elsewhereOf([of("a")], [], true).text, "none: the history is on this server only");
+  assert.deepEqual(elsewhereOf(both, [bucket], false), { fine: true, text: "all checkpoints are uploaded to bucket" });
+  assert.equal(say(both, bucket, at("nas")), "all checkpoints are uploaded to bucket and nas");
+  assert.equal(say(both, at("bucket", { pending: 2 })), "2 checkpoints not uploaded to bucket yet");
+  assert.equal(say(both, at("bucket", { uploaded: undefined })), "nothing is uploaded to bucket yet");
+  assert.match(say(both, bucket, at("n\u202es", { pending: 31, trouble: { since: "2026-11-02T08:12:00Z", tries: 3 } as never })), /^n\\u202es is unavailable since .*, 31 checkpoints pending$/);
+  assert.equal(say([both[0]!, of("c")], bucket), "none for c");
+  assert.equal(say([of("a", { backup: git() })]), "all checkpoints are in a git backup");
+  assert.equal(say([of("a", { backup: git(3) })]), "the git backup of a is 3 checkpoints behind");
+  assert.equal(say([of("a", { backup: git() }), of("b")]), "none for b");
 });

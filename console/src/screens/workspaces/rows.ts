@@ -1,8 +1,10 @@
 // The workspaces in their order: forks below what they forked from, ended ones at the end and
 // folded; and how each of them stands.
-import type { SpacePlan, StoreState, WorkspaceState } from "../../api/types.ts";
+import type { Remote, SpacePlan, Status, StoreState, WorkspaceState } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
-import { bytes, count, several } from "../../words/number.ts";
+import { bytes, count, several, someNames } from "../../words/number.ts";
+import { isUnavailable, remoteNames } from "../../words/remote.ts";
+import { clock } from "../../words/time.ts";
 
 export type Row = { kind: "workspace"; ws: WorkspaceState; depth: number } | { kind: "ended"; n: number; open: boolean };
 
@@ -92,3 +94,17 @@ export function dayBars(days: readonly number[], width: number, height: number):
 export const storeFits = (s: SpacePlan): boolean => s.budget <= 0 || s.store.bytes <= s.budget;
 
 export const storeText = (s: SpacePlan): string => (s.budget > 0 ? `${bytes(s.store.bytes)} of ${bytes(s.budget)}` : `${bytes(s.store.bytes)}, no limit set`);
+
+/** Whether the history is at another place, too: at remotes, or in git backups of the workspaces that were asked. */
+export function elsewhereOf(known: readonly Status[], remotes: readonly Remote[], server: boolean, now = new Date()): { fine: boolean; text: string } {
+  const without = known.filter((s) => !s.remotes?.length && !s.backup?.set);
+  if (without.length === known.length && remotes.length === 0) return { fine: false, text: `none: the history is on this ${server ? "server" : "machine"} only` };
+  const away = remotes.find(isUnavailable);
+  if (away) return { fine: false, text: `${shown(away.name)} is unavailable since ${clock(away.trouble!.since, now)}, ${several(away.pending, "checkpoint")} pending` };
+  const open = remotes.find((r) => r.pending > 0 || !r.uploaded);
+  if (open) return { fine: false, text: open.pending > 0 ? `${several(open.pending, "checkpoint")} not uploaded to ${shown(open.name)} yet` : `nothing is uploaded to ${shown(open.name)} yet` };
+  if (without.length > 0) return { fine: false, text: `none for ${someNames(without.map((s) => shown(s.workspace.name)))}` };
+  const late = known.find((s) => s.backup?.set && s.backup.trouble);
+  if (late) return { fine: false, text: `the git backup of ${shown(late.workspace.name)} is ${several(late.backup!.behind, "checkpoint")} behind` };
+  return { fine: true, text: remotes.length > 0 ? `all checkpoints are uploaded to ${remoteNames(remotes)}` : "all checkpoints are in a git backup" };
+}
