@@ -1,4 +1,4 @@
-// Whether the checkpoints are somewhere else too.
+// Whether the checkpoints are commits of a git remote, too.
 import type { Status } from "../../api/types.ts";
 import { Flag } from "../../parts/marks.tsx";
 import { shown } from "../../words/escape.ts";
@@ -10,15 +10,15 @@ export function BackupCard({ status: st }: { status: Status }) {
   const b = st.backup;
   if (!b || !b.url) {
     return (
-      <Part title="Backup" commands={[["Back up every checkpoint to a git remote", "retake backup set git@host:path"]]}>
-        <p className="dim">None is set: the checkpoints are on this machine’s store only.</p>
+      <Part title="Git backup" commands={[["Back up every checkpoint to a git remote", "retake backup set git@host:path"]]}>
+        <p className="dim">None is set. It pushes every checkpoint to a git remote, as a commit of a branch.</p>
       </Part>
     );
   }
   const left = b.left.reduce((n, l) => n + l.count, 0);
   return (
     <Part
-      title="Backup"
+      title="Git backup"
       aside={b.trouble ? <Flag family="bad">failing</Flag> : b.behind > 0 ? <Flag family="partial">behind</Flag> : <Flag family="good">up to date</Flag>}
       commands={[["Send now", "retake backup now"], ["Stop; what was sent stays there", "retake backup off"]]}
     >

@@ -15,6 +15,7 @@ import { ago, clock, whole } from "../../words/time.ts";
 import { BackupCard } from "./Backup.tsx";
 import { Pins, Retention } from "./Kept.tsx";
 import { Part } from "./Part.tsx";
+import { RemotesCard } from "./Remotes.tsx";
 import { answer, levelText, trackingText } from "./words.ts";
 import "./settings.css";
 
@@ -45,6 +46,7 @@ export default function Settings() {
           <Workspace status={st} server={server} />
           <Protection status={st} />
           <Verifying standing={standing.data} error={standing.error} server={server} />
+          {server ? null : <RemotesCard status={st} />}
           <BackupCard status={st} />
         </div>
         <div>
@@ -92,7 +94,7 @@ function Workspace({ status: st, server }: { status: Status; server: boolean }) 
 }
 
 function Protection({ status: st }: { status: Status }) {
-  const level = levelText(st.protection);
+  const level = levelText(st.protection, !!st.remotes?.length);
   const t = st.tracking;
   return (
     <Part title="Protection" commands={[["All of it, checked now", "retake status"]]}>

@@ -30,6 +30,19 @@ test("words for what is set, also for what we do not know yet", () => {
   assert.match(answer(st(5), false), /not protected/);
   assert.match(answer(st(50), false), /this machine only/);
   assert.match(answer(st(50, { url: "x" }), false), /backed up/);
+  assert.match(levelText("remote+lock").text, /^A remote has it locked/);
+  assert.match(levelText("same-user", true).text, /here and at its remotes/);
+});
+
+test("the title knows the remotes", () => {
+  const say = (...remotes: object[]) => answer({ workspace: { name: "shop" }, store: { free: 50, floor: 10, bytes: 0 }, remotes } as never, false);
+  const away = { name: "nas", pending: 4, trouble: { tries: 2 } };
+  assert.equal(say(), "shop is protected, on this machine only");
+  assert.equal(say({ name: "bucket", pending: 0 }), "shop is protected and uploaded to bucket");
+  assert.equal(say({ name: "bucket", pending: 1 }), "shop is protected; 1 checkpoint is not uploaded yet");
+  assert.equal(say(away), "shop is protected, but nas is unavailable");
+  assert.equal(say({ name: "bucket", pending: 0 }, away), "shop is protected and uploaded to bucket");
+  assert.equal(say({ name: "bucket", pending: 2 }, away), "shop is protected; 2 checkpoints are not uploaded yet");
 });
 
 test("what is pasted into a shell stays one word", () => {

@@ -1,27 +1,37 @@
 // What settings mean, in words; the sums of what is kept.
-import type { Drop, KeptFor, SpacePlan, Status, Tracking, WorkspaceSpace } from "../../api/types.ts";
+import type { Drop, KeptFor, Remote, SpacePlan, Status, Tracking, WorkspaceSpace } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
 import { count, several } from "../../words/number.ts";
+import { isUnavailable, remoteNames } from "../../words/remote.ts";
 
 /** The answer: whether it is protected, and where its checkpoints are. */
 export function answer(st: Status, server: boolean): string {
   const name = shown(st.workspace.name);
   if (st.store.free < st.store.floor) return `${name} is not protected: too little free disk space`;
+  if (st.remotes?.length) return uploaded(name, st.remotes);
   if (st.backup?.url) return st.backup.trouble ? `${name} is protected, but its backup fails` : `${name} is protected and backed up`;
   return server ? `${name} is protected, on this server` : `${name} is protected, on this machine only`;
 }
 
+function uploaded(name: string, all: readonly Remote[]): string {
+  const away = all.filter(isUnavailable);
+  const least = Math.min(...all.map((r) => r.pending));
+  if (away.length === all.length) return `${name} is protected, but ${remoteNames(away)} ${away.length === 1 ? "is" : "are"} unavailable`;
+  if (least > 0) return `${name} is protected; ${several(least, "checkpoint")} ${least === 1 ? "is" : "are"} not uploaded yet`;
+  return `${name} is protected and uploaded to ${remoteNames(all.filter((r) => r.pending === 0))}`;
+}
+
 /** How firmly a program that runs as you is kept from the store. */
-export function levelText(level: string): { text: string; sure: boolean } {
+export function levelText(level: string, remotes = false): { text: string; sure: boolean } {
   switch (level) {
     case "same-user":
-      return { text: "A program that runs as you could delete the store.", sure: false };
+      return { text: `A program that runs as you could delete the store${remotes ? ", here and at its remotes" : ""}.`, sure: false };
     case "separate-user":
       return { text: "The store belongs to another user; what runs as you cannot delete it.", sure: true };
     case "remote":
       return { text: "The store is on a server; what runs here cannot delete it.", sure: true };
     case "remote+lock":
-      return { text: "The store is on a server and locked: it can't be deleted before its time.", sure: true };
+      return { text: "A remote has it locked: for a while nobody can delete what was uploaded.", sure: true };
   }
   return { text: shown(level), sure: true };
 }
