@@ -87,13 +87,16 @@ const partWords = { story: "Summary", diff: "Diff", said: "Conversation", verifi
 export type Part = (typeof parts)[number];
 
 function useAround(ws: string, c: Checkpoint): { around: Around; root: string } {
-  const log = useQuery(logOf(ws, { before: c.number + reach + 1, limit: reach * 2 + 1 }));
+  const log = useQuery({
+    ...logOf(ws, { before: c.number + reach + 1, limit: reach * 2 + 1 }),
+    refetchInterval: (q) => ((q.state.data?.upload?.through ?? c.number) < c.number ? 10_000 : false), // no event says that it was uploaded
+  });
   const mayReturn = useMayReturn();
   return useMemo(() => {
     const near = log.data?.checkpoints ?? [];
     const best = log.data?.good?.id === c.id && near[0] !== undefined && near[0].id !== c.id;
     const pins = (log.data?.pins ?? []).filter((p) => p.checkpoint === c.id);
-    const around: Around = { ws, c, near, findings: log.data?.findings ?? {}, goals: goalsOf([...near, c], log.data?.workspace), pins, best, mayReturn };
+    const around: Around = { ws, c, near, findings: log.data?.findings ?? {}, goals: goalsOf([...near, c], log.data?.workspace), pins, best, mayReturn, upload: log.data?.upload };
     return { around, root: log.data?.workspace.root ?? "" };
   }, [log.data, ws, c, mayReturn]);
 }

@@ -1,6 +1,6 @@
 // The head of a checkpoint: what it is called, when and by whom, and where one can go from it.
 import { Link } from "@tanstack/react-router";
-import type { Checkpoint, Finding, Pin, Story, Verification } from "../../api/types.ts";
+import type { Checkpoint, Finding, Pin, Story, Upload, Verification } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag, Named, Verify } from "../../parts/marks.tsx";
 import { outcomeWord, staysDone } from "../../words/effect.ts";
@@ -19,6 +19,7 @@ export interface Around {
   pins: readonly Pin[];
   best: boolean; // what we would go back to ourselves
   mayReturn: boolean;
+  upload?: Upload;
 }
 
 const neighbours = (a: Around): [number | undefined, number | undefined] => {
@@ -130,7 +131,7 @@ export function Facts({ around: a, story, verifications, gaps }: { around: Aroun
   const { c } = a;
   const changed = changedWords(story?.counts ?? { ...c.changed, renamed: 0, moded: 0, retyped: 0 });
   const env = environmentWords(story?.facts ?? []);
-  const cover = coverageWords(c);
+  const cover = coverageWords(c, a.upload);
   const effects = c.effects ?? [];
   const gravest = effects.find(staysDone) ?? effects[0]!;
   return (
@@ -174,7 +175,7 @@ export function Facts({ around: a, story, verifications, gaps }: { around: Aroun
       <div>
         <dt>Coverage</dt>
         <dd className={c.coverage.grade === "partial" ? "partial" : undefined}>{cover.first}</dd>
-        <dd className="num">
+        <dd className="num" title={cover.second}>
           {(c.coverage.gaps ?? []).length > 0 ? (
             <button type="button" className="link" onClick={gaps}>
               {cover.second}

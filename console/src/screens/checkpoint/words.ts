@@ -1,8 +1,9 @@
 // The sentences of a checkpoint: its head, and the five facts below it.
-import type { Answer, Checkpoint, Fact, Finding, Gap, StoryCounts, Verification } from "../../api/types.ts";
+import type { Answer, Checkpoint, Fact, Finding, Gap, StoryCounts, Upload, Verification } from "../../api/types.ts";
 import { oneLine, shown } from "../../words/escape.ts";
 import { agentName } from "../../words/checkpoint.ts";
 import { bytes, count, several } from "../../words/number.ts";
+import { uploadText } from "../../words/remote.ts";
 import { factText, lossesOf, packageCounts } from "./story.ts";
 
 /** Who was at work, and what for. */
@@ -82,10 +83,10 @@ export function environmentWords(facts: readonly Fact[]): TwoLines & { secret: b
 
 const listed = (words: string[]): string => (words.length <= 1 ? words.join("") : `${words[0]}, ${count(words.length - 1)} more`);
 
-export function coverageWords(c: Checkpoint): TwoLines {
+export function coverageWords(c: Checkpoint, upload?: Upload): TwoLines {
   const gaps = c.coverage.gaps ?? [];
   const size = `${several(c.files, "file")}, ${bytes(c.new_bytes)} new`;
-  return { first: c.coverage.grade, second: gaps.length === 0 ? `${size}, saved` : `${size}, ${several(gaps.length, "path")} left out` };
+  return { first: c.coverage.grade, second: [size, gaps.length > 0 ? `${several(gaps.length, "path")} left out` : upload ? "" : "saved", uploadText(c.number, upload)].filter(Boolean).join(", ") };
 }
 
 const reasons: Record<string, string> = {

@@ -5,12 +5,13 @@ import { Link } from "@tanstack/react-router";
 import { Fragment, useEffect, useState } from "react";
 import { usePowers } from "../../api/powers.ts";
 import { statusOf, storyOf, verificationsOf } from "../../api/queries.ts";
-import type { Checkpoint, Verification } from "../../api/types.ts";
+import type { Checkpoint, Upload, Verification } from "../../api/types.ts";
 import { Icon } from "../../parts/Icon.tsx";
 import { Flag, Lines, Named, Verify } from "../../parts/marks.tsx";
 import { oneLine, shown, shownLines } from "../../words/escape.ts";
 import { agentName, answerWords } from "../../words/checkpoint.ts";
 import { bytes, count, duration, several } from "../../words/number.ts";
+import { elsewhere } from "../../words/remote.ts";
 import { ago, clock, whole } from "../../words/time.ts";
 import type { Read } from "./book.ts";
 import { Story } from "./Rows.tsx";
@@ -56,7 +57,7 @@ export function Preview({ ws, read, at, newer, older }: Props) {
         <Checks ws={ws} rows={read.rows} at={at} ready={calm === c.number} />
         <Changed ws={ws} row={row} before={before} ready={calm === c.number} />
         <Said ws={ws} c={c} />
-        <Kept ws={ws} row={row} />
+        <Kept ws={ws} row={row} upload={read.upload} />
       </div>
       <div className="tl-pre-foot">
         <Link className="button primary" to="/w/$ws/m/$ref" params={{ ws, ref }}>
@@ -243,11 +244,9 @@ function Said({ ws, c }: { ws: string; c: Checkpoint }) {
   );
 }
 
-function Kept({ ws, row: { checkpoint: c, flags } }: { ws: string; row: Row }) {
+function Kept({ ws, row: { checkpoint: c, flags }, upload }: { ws: string; row: Row; upload?: Upload }) {
   const backup = useQuery(statusOf(ws)).data?.backup;
   const complete = c.coverage.grade === "complete";
-  const there = backup?.set && backup.pushed && backup.pushed.number >= c.number;
-  const second = there ? `also at ${shown(backup.url)}` : backup?.set ? "not yet in the remote backup" : "no remote backup";
   return (
     <section>
       <h3>Saved</h3>
@@ -256,7 +255,7 @@ function Kept({ ws, row: { checkpoint: c, flags } }: { ws: string; row: Row }) {
         <b className={complete ? undefined : "partial"}>{complete ? "Complete" : "Partial"}</b>
         <div className="dim">
           {complete ? "" : `${shown(flags?.find((f) => f.word === "partial")?.why ?? "")}. `}
-          {several(c.files, "file")}, {bytes(c.new_bytes)} new. On this machine, {second}.
+          {several(c.files, "file")}, {bytes(c.new_bytes)} new. On this machine, {elsewhere(c.number, upload, backup)}.
         </div>
       </div>
     </section>

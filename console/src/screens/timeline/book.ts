@@ -4,9 +4,10 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { Trouble } from "../../api/ask.ts";
 import { pageSize, viewOf } from "../../api/queries.ts";
-import type { Checkpoint, Event, TimelineView, Workspace } from "../../api/types.ts";
+import type { Checkpoint, Event, TimelineView, Upload, Workspace } from "../../api/types.ts";
 import { merge } from "./merge.ts";
 import type { Row } from "./rows.ts";
+import { Unsent } from "./unsent.ts";
 import { Untold, untoldOf } from "./untold.ts";
 
 /** More are not read here. */
@@ -19,6 +20,7 @@ export interface Read {
   workspace: Workspace;
   good?: Checkpoint;
   total: number;
+  upload?: Upload; // how far it is uploaded; none: there is no remote
   done: boolean; // nothing older is to be read
 }
 
@@ -54,6 +56,7 @@ export class Book {
   private begun = 0; // when it was last read from its top
   private first = Infinity; // the newest checkpoint when the book was opened
   private readonly untold = new Untold((numbers) => void this.readTold(numbers));
+  private readonly unsent = new Unsent(() => void this.readUpload());
 
   constructor(
     private readonly cache: QueryClient,
@@ -119,6 +122,7 @@ export class Book {
       await this.publish(true);
       this.first = Math.min(this.first, this.rows[0]?.number ?? 0);
       this.expectStories();
+      this.expectUpload();
     } catch (e) {
       this.state = { read: this.state.read, trouble: e };
       this.tell();
@@ -129,6 +133,8 @@ export class Book {
     const top = this.rows[0]?.number;
     const [t] = await Promise.all([this.page(), this.graph ? undefined : this.readGraph(pageSize)]);
     const page = rowsIn(t);
+    // Rows below this page say that they are not uploaded, and now they are.
+    if (this.last?.upload && this.last.upload.through < (t.upload?.through ?? 0) && this.last.upload.through < (page.at(-1)?.number ?? 0) - 1) this.thinned = true;
     this.last = t;
     const gap = top !== undefined && page.length === pageSize && page[page.length - 1]!.number > top;
     this.rows = merge(gap ? [] : this.rows, page, true);
@@ -174,6 +180,23 @@ export class Book {
     this.expectStories();
   }
 
+  private expectUpload() {
+    this.unsent.expect(this.last?.upload?.through, this.rows[0]?.number ?? 0);
+  }
+
+  /** Reads what is new if more was uploaded. */
+  private async readUpload() {
+    if (this.watchers.size === 0 || this.reading) return;
+    try {
+      const { upload } = await this.page(undefined, 1);
+      const was = this.last?.upload;
+      if (upload?.through !== was?.through || upload?.failing !== was?.failing || upload?.remote !== was?.remote) return this.begin();
+    } catch {
+      // the next time
+    }
+    this.expectUpload();
+  }
+
   private async readOlder() {
     for (let tries = 0; !this.full && !this.behind; ) {
       const oldest = this.rows[this.rows.length - 1]!.number;
@@ -201,7 +224,7 @@ export class Book {
     const t = this.last!;
     this.published = this.rows.length;
     const graph = this.graph ?? t;
-    this.state = { read: { rows: this.rows, graph, workspace: t.workspace, good: t.good, total: t.total, done: done || this.full } };
+    this.state = { read: { rows: this.rows, graph, workspace: t.workspace, good: t.good, total: t.total, upload: t.upload, done: done || this.full } };
     this.tell();
   }
 
