@@ -14,8 +14,11 @@ export function protectionText(p: RemoteProtection): string {
 /** One failed try is no outage yet. */
 export const isUnavailable = (r: Remote): boolean => (r.trouble?.tries ?? 0) > 1;
 
+/** Whether the last check found something wrong with it. */
+export const failedCheck = (r: Remote): boolean => (r.check?.failed?.length ?? 0) > 0;
+
 /** Whether all of it is there and nothing is wrong. */
-export const isComplete = (r: Remote): boolean => r.pending === 0 && !!r.uploaded && !isUnavailable(r);
+export const isComplete = (r: Remote): boolean => r.pending === 0 && !!r.uploaded && !isUnavailable(r) && !failedCheck(r);
 
 /** The names of remotes, as text. */
 export const remoteNames = (all: readonly Remote[]): string => someNames(all.map((r) => shown(r.name)));

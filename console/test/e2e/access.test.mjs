@@ -1,7 +1,7 @@
 // Everybody can use it: axe finds nothing on any screen of a laptop or a server, in light
 // and dark, wide and narrow; and the keyboard alone goes back.
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,8 @@ before(async () => {
   b = await browser();
   const { lost } = home.json(["demo", join(home.dir, "demo")]);
   dir = join(home.dir, "demo", "shopfront");
+  mkdirSync(join(home.dir, "copy"));
+  home.retake(["remote", "add", join(home.dir, "copy")], { cwd: dir });
   ws = home.json(["status"], { cwd: dir }).workspace.id;
   const log = home.json(["log"], { cwd: dir }).checkpoints;
   const busy = log.find((c) => c.turn && c.changed.edited > 1) ?? log[0];
@@ -36,6 +38,7 @@ before(async () => {
     tasks: `/w/${ws}/tasks`,
     settings: `/w/${ws}/settings`,
     storage: "/storage",
+    remotes: "/remotes",
     "no such page": "/nowhere",
     "no such checkpoint": `/w/${ws}/m/9999`,
     "a filter that finds nothing": `/w/${ws}?path=nowhere`,

@@ -105,7 +105,7 @@ async function visit(path) {
 
 test("strings of a workspace, an agent and a command are text on every screen", async () => {
   const log = await ask("GET", `/v1/workspaces/${ws}/checkpoints`);
-  const screens = [`/`, `/w/${ws}`, `/w/${ws}?group=task`, `/w/${ws}?group=session`, `/w/${ws}/effects`, `/w/${ws}/tasks`, `/w/${ws}/forks`, `/w/${ws}/settings`, `/storage`, `/w/${ws}/compare?from=1`, `/w/${ws}/plan?course=restore&ref=1`, `/w/${ws}/plan?course=undo`];
+  const screens = [`/`, `/w/${ws}`, `/w/${ws}?group=task`, `/w/${ws}?group=session`, `/w/${ws}/effects`, `/w/${ws}/tasks`, `/w/${ws}/forks`, `/w/${ws}/settings`, `/storage`, `/remotes`, `/w/${ws}/compare?from=1`, `/w/${ws}/plan?course=restore&ref=1`, `/w/${ws}/plan?course=undo`];
   for (const c of log.checkpoints.filter((c) => c.changed.added > 0)) {
     screens.push(`/w/${ws}?at=${c.number}`, `/w/${ws}/m/${c.number}`, `/w/${ws}/m/${c.number}?by=path`);
     const diff = await ask("GET", `/v1/workspaces/${ws}/diff?to=${c.number}`);
@@ -120,6 +120,29 @@ test("strings of a workspace, an agent and a command are text on every screen", 
   assert.deepEqual(page.strangers, []);
   console.log(`${used} strings, ${screens.length} screens`);
   assert.ok(used >= turns * 240, `${used} strings`);
+});
+
+test("what a remote is called and what it says is text", async () => {
+  const time = new Date().toISOString();
+  const trouble = () => ({ at: time, since: time, next: time, tries: 3, kind: next(), what: next(), hint: `${next()}\n${next()}` });
+  const check = () => ({ at: time, checkpoints: 1, objects: 1, bytes: 1, failed: Array.from({ length: 8 }, next) });
+  const remotes = Array.from({ length: 13 }, (_, i) => ({
+    name: next(), url: next(), created: time, uploaded: i % 3 ? time : undefined, sent: 1, pending: i % 2, damaged: i, limited: i % 2 > 0, protection: { refuses: true },
+    trouble: i % 4 ? undefined : trouble(), check: i % 2 ? undefined : check(), workspaces: [{ workspace: i % 2 ? ws : next(), name: next(), newest: 3, uploaded: 2, pending: i % 2 }],
+  }));
+  const changed = (more) => async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...(await answer.json()), ...more } });
+  };
+  const upload = () => ({ upload: { remote: next(), through: 1000 } });
+  await page.route("**/v1/remotes", changed({ remotes }));
+  await page.route("**/status", changed({ remotes }));
+  await page.route("**/view/timeline?*", changed(upload()));
+  await page.route("**/checkpoints?*", changed(upload()));
+  for (const s of [`/remotes`, `/`, `/w/${ws}/settings`, `/w/${ws}?at=1`, `/w/${ws}/m/1`]) await visit(s);
+  await page.goto(`${base}/remotes`);
+  await page.locator(".rm-card").nth(remotes.length - 1).waitFor();
+  await page.unrouteAll({ behavior: "wait" });
 });
 
 /** Whether a string runs something when it is taken for markup. */

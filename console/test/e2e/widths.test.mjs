@@ -15,6 +15,8 @@ before(async () => {
   b = await browser();
   home.retake(["demo", join(home.dir, "demo")]);
   dir = join(home.dir, "demo", "shopfront");
+  mkdirSync(join(home.dir, "copy"));
+  home.retake(["remote", "add", join(home.dir, "copy")], { cwd: dir });
   const ws = home.json(["status"], { cwd: dir }).workspace.id;
   screens = {
     workspaces: "/",
@@ -31,6 +33,7 @@ before(async () => {
     tasks: `/w/${ws}/tasks`,
     settings: `/w/${ws}/settings`,
     storage: "/storage",
+    remotes: "/remotes",
   };
   if (process.env.SHOTS) mkdirSync(process.env.SHOTS, { recursive: true });
 });
@@ -71,7 +74,7 @@ async function opened(name, colorScheme, [first, ...others], found) {
   await page.context().close();
 }
 
-for (const name of ["workspaces", "timeline", "timeline-task", "checkpoint", "checkpoint-split", "checkpoint-path", "compare", "history", "plan", "forks", "effects", "tasks", "settings", "storage"]) {
+for (const name of ["workspaces", "timeline", "timeline-task", "checkpoint", "checkpoint-split", "checkpoint-path", "compare", "history", "plan", "forks", "effects", "tasks", "settings", "storage", "remotes"]) {
   test(`${name} at ${widths.join(", ")} px`, async () => {
     const found = {};
     for (const colorScheme of process.env.SHOTS ? ["light", "dark"] : ["light"]) {

@@ -174,8 +174,10 @@ export function Facts({ around: a, story, verifications, gaps }: { around: Aroun
       </div>
       <div>
         <dt>Coverage</dt>
-        <dd className={c.coverage.grade === "partial" ? "partial" : undefined}>{cover.first}</dd>
-        <dd className="num" title={cover.second}>
+        <dd className={c.coverage.grade === "partial" ? "partial" : undefined} title={cover.first}>
+          {cover.first}
+        </dd>
+        <dd className="num">
           {(c.coverage.gaps ?? []).length > 0 ? (
             <button type="button" className="link" onClick={gaps}>
               {cover.second}

@@ -5,7 +5,7 @@ import type { Call, Change, Checkpoint, Fact, Story } from "../../api/types.ts";
 import { folded, madeIt, saidOf, turnLines, type CallLine } from "./said.ts";
 import { firstPath, pathsOf, storyRows } from "./story.ts";
 import { above, allRows, changedRows } from "./tree.ts";
-import { changedWords, circumstances, environmentWords, outputGist, trailOf } from "./words.ts";
+import { changedWords, circumstances, coverageWords, environmentWords, outputGist, trailOf } from "./words.ts";
 
 const fact = (f: Partial<Fact>): Fact => ({ kind: "env", what: "added", name: "KEY", path: ".env", ...f });
 const item = (path: string, what = "edited", more: object = {}) => ({ path, what, files: 1, bytes: 10, ...more });
@@ -128,4 +128,11 @@ test("kinds that a newer server tells of are named, and nothing in a name is mor
   assert.equal(environmentWords([fact({ kind: "unit", name: "shop.service", path: "x" })]).first, "unit +shop.service");
   const rows = storyRows(story([group("dre\u202eams", [item("a")])]), new Set());
   assert.deepEqual(rows.map((r) => (r.kind === "head" ? r.word : r.kind === "file" ? r.path : "")), ["dre\\u202eams", "a"]);
+});
+
+test("what was saved, and whether it is uploaded", () => {
+  const c = cp(8, { files: 3, new_bytes: 12 });
+  assert.deepEqual(coverageWords(c), { first: "complete", second: "3 files, 12 B new, saved" });
+  assert.equal(coverageWords(c, { remote: "bucket", through: 8 }).first, "complete, uploaded to bucket");
+  assert.equal(coverageWords(c, { remote: "bucket", through: 7, failing: true }).first, "complete, not uploaded yet");
 });

@@ -86,7 +86,8 @@ const listed = (words: string[]): string => (words.length <= 1 ? words.join("") 
 export function coverageWords(c: Checkpoint, upload?: Upload): TwoLines {
   const gaps = c.coverage.gaps ?? [];
   const size = `${several(c.files, "file")}, ${bytes(c.new_bytes)} new`;
-  return { first: c.coverage.grade, second: [size, gaps.length > 0 ? `${several(gaps.length, "path")} left out` : upload ? "" : "saved", uploadText(c.number, upload)].filter(Boolean).join(", ") };
+  const where = upload ? `, ${uploadText(c.number, { ...upload, failing: false })}` : "";
+  return { first: c.coverage.grade + where, second: gaps.length === 0 ? `${size}, saved` : `${size}, ${several(gaps.length, "path")} left out` };
 }
 
 const reasons: Record<string, string> = {

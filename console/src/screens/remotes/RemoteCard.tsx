@@ -9,7 +9,7 @@ import { Icon, type IconName } from "../../parts/Icon.tsx";
 import { commandLine } from "../../words/command.ts";
 import { shown } from "../../words/escape.ts";
 import { bytes, count, orNone, several, upper } from "../../words/number.ts";
-import { isUnavailable, protectionText } from "../../words/remote.ts";
+import { failedCheck, isComplete, isUnavailable, protectionText } from "../../words/remote.ts";
 import { ago, clock, until, whole } from "../../words/time.ts";
 import { Said, useDeed } from "../operations/Ask.tsx";
 import { Lacks } from "../operations/frame.tsx";
@@ -21,11 +21,10 @@ export function RemoteCard({ remote: r, all }: { remote: Remote; all: readonly W
   const { may } = usePowers();
   const sync = useDeed(() => syncRemote(r.name), stale);
   const away = isUnavailable(r);
-  const fine = r.pending === 0 && !!r.uploaded && !r.trouble;
   return (
     <section className="card ops-card rm-card" aria-label={`Remote ${shown(r.name)}`}>
       <header>
-        <i className={away ? "rm-dot risky" : fine ? "rm-dot good" : "rm-dot"} aria-hidden="true" />
+        <i className={failedCheck(r) ? "rm-dot bad" : away ? "rm-dot risky" : isComplete(r) ? "rm-dot good" : "rm-dot"} aria-hidden="true" />
         <h2 className="cut">{shown(r.name)}</h2>
         <span className="mono dim cut grow" title={shown(r.url)}>
           {shown(r.url)}
@@ -68,6 +67,14 @@ function State({ remote: r, busy }: { remote: Remote; busy: boolean }) {
       <span className="verify rm-risky" title={whole(r.trouble!.since)}>
         <Icon name="warn" small />
         unavailable since {clock(r.trouble!.since)}
+      </span>
+    );
+  }
+  if (failedCheck(r)) {
+    return (
+      <span className="verify failed">
+        <Icon name="cross" small />
+        last check failed
       </span>
     );
   }

@@ -31,14 +31,18 @@ test("the answer says what is uploaded and what would be lost", () => {
   assert.equal(say(remote("bucket", both(1, 0))), "13 checkpoints are uploaded, 1 is pending. If this machine is lost now, you lose 1 checkpoint of shop.");
   assert.equal(say(remote("bucket", both(2, 1))), "11 checkpoints are uploaded, 3 are pending. If this machine is lost now, you lose 3 checkpoints: 2 of shop and 1 of blog.");
   assert.equal(say(remote("bucket", both(10, 4))), "Nothing is uploaded yet. If this machine is lost now, you lose all 14 checkpoints.");
-  assert.match(say(remote("bucket", both(0, 0)), remote("nas", both(1, 0), { trouble: away })), /^All 14 checkpoints are uploaded to bucket\. nas is unavailable since 08:12\. /);
+  assert.match(say(remote("bucket", both(0, 0)), remote("nas", both(1, 0), { trouble: away })), /^All 14 checkpoints are uploaded to bucket\. nas has been unavailable since 08:12\. /);
   assert.match(say(remote("nas", both(1, 0), { trouble: { ...away, tries: 1 } })), /^13 checkpoints are uploaded, 1 is pending\. If/);
+  assert.match(say(remote("bucket", both(0, 0), { check: { failed: ["x"] } as never })), /bucket\. The last check of bucket failed\. If/);
+  const disk = (n: number) => remote("disk", both(n, 0), { url: "/mnt/disk" });
+  assert.match(say(disk(0)), /If this machine’s disk is lost now, you lose only/);
+  assert.match(say(disk(0), remote("bucket", both(2, 0))), /^12 checkpoints are uploaded, 2 are pending\. If this machine is lost now/);
   assert.equal(sentenceOf([remote("a", [])], [], now).head, "There are no checkpoints to upload yet");
 });
 
 test("names are hostile text", () => {
   const all = [{ ...ws("w", 3), name: "a\u202eb" }];
-  assert.match(sentenceOf([remote("x\u0007", [at("w", 3, 1)], { trouble: away })], all, now).rest, /^x\\a is unavailable .* of a\\u202eb\.$/);
+  assert.match(sentenceOf([remote("x\u0007", [at("w", 3, 1)], { trouble: away })], all, now).rest, /^x\\a has been unavailable .* of a\\u202eb\.$/);
   assert.equal(uploadText(3, { remote: "x\n", through: 3 }), "uploaded to x\\n");
 });
 

@@ -2,7 +2,7 @@
 import type { Remote, RemoteWorkspace, WorkspaceState } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
 import { count, several, someNames } from "../../words/number.ts";
-import { isUnavailable, remoteNames } from "../../words/remote.ts";
+import { failedCheck, isUnavailable, remoteNames } from "../../words/remote.ts";
 import { clock } from "../../words/time.ts";
 
 /** How many checkpoints a remote has, of how many. */
@@ -32,29 +32,38 @@ export interface Said {
   rest: string;
 }
 
+/** A directory may be lost together with this machine: it counts only where there is nothing else. */
+const isDirectory = (r: Remote) => r.url.startsWith("/");
+
 /** The answer of the page: what is uploaded, and what would be lost with this machine. */
 export function sentenceOf(remotes: readonly Remote[], all: readonly WorkspaceState[], now = new Date()): Said {
-  const losses = lossesOf(remotes, all);
+  const beyond = remotes.filter((r) => !isDirectory(r));
+  const losses = lossesOf(beyond.length > 0 ? beyond : remotes, all);
+  const ifLost = `If this machine${beyond.length > 0 ? "" : "’s disk"} is lost now, you lose`;
   const lost = losses.reduce((n, l) => n + l.count, 0);
   const total = all.reduce((n, w) => n + (w.latest ? w.count : 0), 0);
   const away = remotes.filter(isUnavailable);
   const since = away.map((r) => r.trouble!.since).sort()[0];
-  const gone = since ? `${remoteNames(away)} ${away.length === 1 ? "is" : "are"} unavailable since ${clock(since, now)}.` : "";
+  const broken = remotes.filter(failedCheck);
+  const gone = [
+    since ? `${remoteNames(away)} ${away.length === 1 ? "has" : "have"} been unavailable since ${clock(since, now)}.` : "",
+    broken.length > 0 ? `The last check of ${remoteNames(broken)} failed.` : "",
+  ].filter(Boolean).join(" ");
   if (total === 0) return { head: "There are no checkpoints to upload yet", rest: gone };
   if (lost === 0) {
     const full = remotes.filter((r) => r.pending === 0);
     const to = full.length > 0 ? ` to ${remoteNames(full)}` : "";
-    return { head: `${allAre(total)} uploaded${to}`, rest: [gone, "If this machine is lost now, you lose only what changed since the newest checkpoints."].filter(Boolean).join(" ") };
+    return { head: `${allAre(total)} uploaded${to}`, rest: [gone, `${ifLost} only what changed since the newest checkpoints.`].filter(Boolean).join(" ") };
   }
   const many = losses.length === 1 ? ` of ${shown(losses[0]!.name)}` : `: ${someNames(losses.map((l) => `${count(l.count)} of ${shown(l.name)}`))}`;
-  if (lost >= total) return { head: "Nothing is uploaded yet", rest: [gone, `If this machine is lost now, you lose ${total === 1 ? "the only checkpoint" : `all ${count(total)} checkpoints`}.`].filter(Boolean).join(" ") };
+  if (lost >= total) return { head: "Nothing is uploaded yet", rest: [gone, `${ifLost} ${total === 1 ? "the only checkpoint" : `all ${count(total)} checkpoints`}.`].filter(Boolean).join(" ") };
   return {
     head: `${several(total - lost, "checkpoint")} ${total - lost === 1 ? "is" : "are"} uploaded, ${count(lost)} ${lost === 1 ? "is" : "are"} pending`,
-    rest: [gone, `If this machine is lost now, you lose ${several(lost, "checkpoint")}${many}.`].filter(Boolean).join(" "),
+    rest: [gone, `${ifLost} ${several(lost, "checkpoint")}${many}.`].filter(Boolean).join(" "),
   };
 }
 
 const allAre = (n: number) => (n === 1 ? "The only checkpoint is" : `All ${count(n)} checkpoints are`);
 
 /** What waits stands first, the rest by name. */
-export const inOrder = (list: readonly RemoteWorkspace[] | null): RemoteWorkspace[] => [...(list ?? [])].sort((a, b) => b.pending - a.pending || a.name.localeCompare(b.name));
+export const inOrder = (list: readonly RemoteWorkspace[] | null): RemoteWorkspace[] => [...(list ?? [])].sort((a, b) => b.pending - a.pending || a.name.localeCompare(b.name, "en", { numeric: true }));

@@ -4,7 +4,7 @@ import type { Remote, Status } from "../../api/types.ts";
 import { Flag } from "../../parts/marks.tsx";
 import { shown } from "../../words/escape.ts";
 import { count, upper } from "../../words/number.ts";
-import { isComplete, isUnavailable, protectionText } from "../../words/remote.ts";
+import { failedCheck, isComplete, isUnavailable, protectionText } from "../../words/remote.ts";
 import { ago, clock, until } from "../../words/time.ts";
 import { Part } from "./Part.tsx";
 
@@ -28,6 +28,7 @@ export function RemotesCard({ status: st }: { status: Status }) {
             <dd>
               <p>{farText(r)}</p>
               {r.trouble ? <p className={isUnavailable(r) ? "risky" : "dim"}>{troubleText(r)}</p> : null}
+              {failedCheck(r) ? <p className="bad">The last check failed, {ago(r.check!.at)}.</p> : null}
               <p className="dim">{protectionText(r.protection)}</p>
             </dd>
           </div>
@@ -44,6 +45,7 @@ export function RemotesCard({ status: st }: { status: Status }) {
 
 function Sign({ all }: { all: readonly Remote[] }) {
   if (all.some(isUnavailable)) return <Flag family="risky">unavailable</Flag>;
+  if (all.some(failedCheck)) return <Flag family="bad">check failed</Flag>;
   return all.every(isComplete) ? <Flag family="good">uploaded</Flag> : <Flag family="partial">pending</Flag>;
 }
 

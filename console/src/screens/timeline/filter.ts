@@ -2,6 +2,7 @@
 import { oneLine, shown } from "../../words/escape.ts";
 import { agentName, standing } from "../../words/checkpoint.ts";
 import type { Row } from "./rows.ts";
+import { isUpload } from "./story.ts";
 
 export const kinds = ["good", "failed", "risky", "flagged"] as const;
 export type Kind = (typeof kinds)[number];
@@ -9,7 +10,7 @@ export type Kind = (typeof kinds)[number];
 export function isOf(kind: Kind, r: Row): boolean {
   if (kind === "good") return !!r.good;
   if (kind === "failed") return standing(r) === "failed";
-  if (kind === "flagged") return !!r.flags?.some((f) => f.word !== "risky");
+  if (kind === "flagged") return !!r.flags?.some((f) => f.word !== "risky" && !isUpload(f));
   return r.checkpoint.trigger === "risk" || !!r.checkpoint.turn?.risk;
 }
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Story } from "../../api/types.ts";
+import { isOf } from "./filter.ts";
 import { line, row } from "./sample.ts";
-import { marks, nodeOf, pieces, storyLine } from "./story.ts";
+import { familyOf, marks, nodeOf, pieces, storyLine } from "./story.ts";
 import { themesOf, trail, trailName } from "./themes.ts";
 
 const counts = { added: 0, deleted: 0, edited: 1, renamed: 0, moded: 0, retyped: 0, timed: 0, plus: 0, minus: 0 };
@@ -23,6 +24,15 @@ test("deletions come first, a reason that names a point stands for it, the rest 
   assert.equal(told("not asked for: deleted docs/faq.md"), "deleted docs/faq.md | not asked for | .env +KEY | src/a.ts");
   const many = Array.from({ length: 7 }, (_, i) => ({ theme: "source", text: `f${i}.ts` }));
   assert.equal(text(storyLine(row(5, { files: 7, points: many }))), "f0.ts | f1.ts | f2.ts | 4 more");
+});
+
+test("that it is not uploaded is no change, and nothing to look at", () => {
+  const flag = { word: "not uploaded", tone: "note", why: "it is on this machine only" };
+  const waits = row(5, { files: 0, points: [{ theme: "source", text: "moved" }], flags: [flag] });
+  assert.equal(text(storyLine(waits)), "moved");
+  assert.equal(familyOf(flag), "unknown");
+  assert.equal(isOf("flagged", waits), false);
+  assert.equal(isOf("flagged", { ...waits, flags: [{ ...flag, word: "late" }] }), true);
 });
 
 test("claims are never green and never beside what was run", () => {

@@ -7,8 +7,11 @@ import { shown } from "../../words/escape.ts";
 import { count } from "../../words/number.ts";
 import { realAnswers } from "./rows.ts";
 
+/** Whether a flag says that a checkpoint is not uploaded. That is about the remote, and not about what changed. */
+export const isUpload = (f: RowFlag): boolean => f.word === "not uploaded";
+
 /** How a flag is set, by how grave it is. */
-export const familyOf = (f: RowFlag): Family => (f.tone === "mismatch" ? "mismatch" : f.tone === "warning" ? "risky" : "partial");
+export const familyOf = (f: RowFlag): Family => (isUpload(f) ? "unknown" : f.tone === "mismatch" ? "mismatch" : f.tone === "warning" ? "risky" : "partial");
 
 /** A bit of the story line; look says how it is set. */
 export interface Piece {
@@ -21,7 +24,7 @@ const most = 4;
 
 /** What really changed, as parts that are set with commas between. */
 export function storyLine(row: TimelineRow): Piece[][] {
-  const flags = row.flags ?? [];
+  const flags = (row.flags ?? []).filter((f) => !isUpload(f));
   const why = flags.map((f) => shown(f.why ?? "")).filter(Boolean);
   const points = why.length > 0 && row.files === 0 ? [] : (row.points ?? []);
   const deleted = points.filter((p) => p.theme === "deleted");

@@ -65,7 +65,8 @@ test("whether the history is at another place", () => {
   assert.equal(say(both, bucket, at("nas")), "all checkpoints are uploaded to bucket and nas");
   assert.equal(say(both, at("bucket", { pending: 2 })), "2 checkpoints not uploaded to bucket yet");
   assert.equal(say(both, at("bucket", { uploaded: undefined })), "nothing is uploaded to bucket yet");
-  assert.match(say(both, bucket, at("n\u202es", { pending: 31, trouble: { since: "2026-11-02T08:12:00Z", tries: 3 } as never })), /^n\\u202es is unavailable since .*, 31 checkpoints pending$/);
+  assert.match(say(both, bucket, at("n\u202es", { pending: 31, trouble: { since: "2026-11-02T08:12:00Z", tries: 3 } as never })), /^n\\u202es has been unavailable since .*, 31 checkpoints pending$/);
+  assert.equal(say(both, at("bucket", { check: { failed: ["x"] } as never })), "the last check of bucket failed");
   assert.equal(say([both[0]!, of("c")], bucket), "none for c");
   assert.equal(say([of("a", { backup: git() })]), "all checkpoints are in a git backup");
   assert.equal(say([of("a", { backup: git(3) })]), "the git backup of a is 3 checkpoints behind");

@@ -3,7 +3,7 @@
 import type { Remote, SpacePlan, Status, StoreState, WorkspaceState } from "../../api/types.ts";
 import { shown } from "../../words/escape.ts";
 import { bytes, count, several, someNames } from "../../words/number.ts";
-import { isUnavailable, remoteNames } from "../../words/remote.ts";
+import { failedCheck, isUnavailable, remoteNames } from "../../words/remote.ts";
 import { clock } from "../../words/time.ts";
 
 export type Row = { kind: "workspace"; ws: WorkspaceState; depth: number } | { kind: "ended"; n: number; open: boolean };
@@ -100,7 +100,9 @@ export function elsewhereOf(known: readonly Status[], remotes: readonly Remote[]
   const without = known.filter((s) => !s.remotes?.length && !s.backup?.set);
   if (without.length === known.length && remotes.length === 0) return { fine: false, text: `none: the history is on this ${server ? "server" : "machine"} only` };
   const away = remotes.find(isUnavailable);
-  if (away) return { fine: false, text: `${shown(away.name)} is unavailable since ${clock(away.trouble!.since, now)}, ${several(away.pending, "checkpoint")} pending` };
+  if (away) return { fine: false, text: `${shown(away.name)} has been unavailable since ${clock(away.trouble!.since, now)}, ${several(away.pending, "checkpoint")} pending` };
+  const broken = remotes.find(failedCheck);
+  if (broken) return { fine: false, text: `the last check of ${shown(broken.name)} failed` };
   const open = remotes.find((r) => r.pending > 0 || !r.uploaded);
   if (open) return { fine: false, text: open.pending > 0 ? `${several(open.pending, "checkpoint")} not uploaded to ${shown(open.name)} yet` : `nothing is uploaded to ${shown(open.name)} yet` };
   if (without.length > 0) return { fine: false, text: `none for ${someNames(without.map((s) => shown(s.workspace.name)))}` };
