@@ -33,8 +33,9 @@ export function RemoteCard({ remote: r, all }: { remote: Remote; all: readonly W
           <State remote={r} busy={sync.isPending} />
         </span>
         {may("maintain") ? (
-          <button type="button" className="button ops-small" disabled={sync.isPending} onClick={() => sync.mutate(undefined)} aria-label={`Upload to ${shown(r.name)} now`}>
+          <button type="button" className="button ops-small" disabled={sync.isPending} onClick={() => sync.mutate(undefined)}>
             {sync.isPending ? "Uploading…" : away ? "Try now" : "Upload now"}
+            <span className="sr">, {shown(r.name)}</span>
           </button>
         ) : null}
       </header>

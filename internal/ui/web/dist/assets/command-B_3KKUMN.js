@@ -1,0 +1,1 @@
+var e=e=>/^[A-Za-z0-9_./:@%+=,-]+$/.test(e)?e:`'${e.replaceAll(`'`,`'\\''`)}'`,t=t=>t.map(e).join(` `),n=(n,r)=>`cd ${e(n)}${r.length>0?` && ${t(r)}`:``}`;export{n,e as r,t};

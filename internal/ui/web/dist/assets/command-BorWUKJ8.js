@@ -1,1 +1,0 @@
-var e=e=>/^[A-Za-z0-9_./:@%+=,-]+$/.test(e)?e:`'${e.replaceAll(`'`,`'\\''`)}'`,t=t=>t.map(e).join(` `),n=(n,r)=>`cd ${e(n)}${r.length>0?` && ${t(r)}`:``}`;export{e as n,n as t};

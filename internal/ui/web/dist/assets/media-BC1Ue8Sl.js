@@ -1,1 +1,0 @@
-import{Ht as e,Wt as t}from"./states-OjX6M_Qb.js";var n=t(e(),1);function r(e){let t=(0,n.useMemo)(()=>matchMedia(e),[e]),r=(0,n.useMemo)(()=>e=>(t.addEventListener(`change`,e),()=>t.removeEventListener(`change`,e)),[t]);return(0,n.useSyncExternalStore)(r,()=>t.matches)}var i=()=>r(`(max-width: 720px)`);export{i as n,r as t};

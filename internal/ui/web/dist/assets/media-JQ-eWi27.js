@@ -1,0 +1,1 @@
+import{Ut as e,Vt as t}from"./states-WsoGS5xb.js";var n=e(t(),1);function r(e){let t=(0,n.useMemo)(()=>matchMedia(e),[e]),r=(0,n.useMemo)(()=>e=>(t.addEventListener(`change`,e),()=>t.removeEventListener(`change`,e)),[t]);return(0,n.useSyncExternalStore)(r,()=>t.matches)}var i=()=>r(`(max-width: 720px)`);export{i as n,r as t};
