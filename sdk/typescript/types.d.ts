@@ -99,6 +99,21 @@ export interface ApproveBody {
   asker?: number;
 }
 
+export interface AttachBody {
+  /** What the remote asks for. It is stored for the daemon alone and never returned. */
+  access?: AccessBody;
+  /** If true, no files are written: only the timeline arrives. */
+  browse?: boolean;
+  /** A directory for its files, empty or missing. Empty means where they were. */
+  dir?: string;
+  /** The recovery key that opens the copy. */
+  recovery_key: string;
+  /** Where the copy is, as for a remote. */
+  url: string;
+  /** The name or the ID of the workspace. Empty means the only one. */
+  workspace_name?: string;
+}
+
 export interface AttestBody {
   /** If true, the command ran during a bisect and does not decide which checkpoint is good. */
   bisect?: boolean;
@@ -1261,6 +1276,17 @@ export interface NewWebhook {
   webhook: Webhook;
 }
 
+export interface NotArrived {
+  /** What to do. */
+  hint?: string;
+  /** If true, it was left out on purpose. */
+  want?: boolean;
+  /** A path, or the name of a program. */
+  what: string;
+  /** Why it did not arrive. */
+  why: string;
+}
+
 export interface Obstacle {
   /** The name to pass in `accept`, such as changed, mass-delete, held or uncaptured. New classes may be added. */
   class: string;
@@ -1758,6 +1784,31 @@ export interface RebuildReport {
   tombstones: number;
   /** The number of workspaces. */
   workspaces: number;
+}
+
+export interface Receipt {
+  /** The size of the files that were written. */
+  bytes: number;
+  /** The number of checkpoints that arrived. */
+  checkpoints: number;
+  /** How to continue the conversation. Absent if no agent worked there or it can't be continued. */
+  conversation?: Resumption;
+  /** The number of files that were written. Each byte was checked. */
+  files: number;
+  /** If true, older checkpoints are still at the remote only, and arrive in the background. */
+  later?: boolean;
+  /** The machine that uploaded it. */
+  machine: string;
+  /** What did not arrive or does not work here. */
+  missing: NotArrived[] | null;
+  /** The newest checkpoint that arrived. */
+  newest: Checkpoint;
+  /** The to-do list of the agent. */
+  tasks?: Task[] | null;
+  /** The URL of the remote. */
+  url: string;
+  /** The workspace. */
+  workspace: Workspace;
 }
 
 export interface Remote {

@@ -120,6 +120,7 @@ func (b *Bed) cause(o *operation, status string) error {
 			ask = func(q serverbed.Asked) serverbed.Answer { return serverbed.AskAt(b.daemon.http.URL, q) }
 		}
 	case "409":
+		ask = func(q serverbed.Asked) serverbed.Answer { return b.ask(o, q) }
 		if err := b.conflict(&q, o); err != nil {
 			return err
 		}
@@ -163,6 +164,7 @@ func (b *Bed) conflict(q *serverbed.Asked, o *operation) error {
 	case "apply-restore":
 		q.Body = []byte(`{"ref":"14"}`)
 		return plantLogin(b.realm.Root(), newest+b.realm.Fresh) // edits that are in no checkpoint
+	case "attach": // there is a history already
 	case "pin":
 		_, err := b.hall.Must(q.Key, q.Method, q.Path, `{"ref":"2"}`)
 		return err

@@ -64,7 +64,7 @@ func readHeads(ctx context.Context, p replica.Place, password string, c clock.Cl
 		return nil, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // it is looked at no more
-	s, err := openCopy(ctx, p, password, dir, c)
+	s, err := openCopy(ctx, p, password, dir, nil, c)
 	if err != nil {
 		return nil, err
 	}
@@ -74,23 +74,18 @@ func readHeads(ctx context.Context, p replica.Place, password string, c clock.Cl
 
 // readBase reads what a store needs to begin as a copy.
 func readBase(ctx context.Context, p replica.Place, h *replica.Head) (kopia.Base, error) {
-	b := kopia.Base{Head: h, Indexes: h.Indexes, Get: p.Get, Format: map[string][]byte{}, Packs: map[string]int64{}}
-	for _, prefix := range []string{"kopia.", "p", "q"} {
-		found, err := p.List(ctx, prefix)
-		if err != nil {
-			return b, fmt.Errorf("list copy: %w", err)
-		}
-		for _, o := range found {
-			if prefix != "kopia." {
-				b.Packs[o.Name] = o.Size
-				continue
-			}
-			if b.Format[o.Name], err = p.Get(ctx, o.Name, 0, -1); err != nil {
-				return b, fmt.Errorf("read %s: %w", o.Name, err)
-			}
+	b := kopia.Base{Head: h, Indexes: h.Indexes, Get: p.Get, Format: map[string][]byte{}}
+	found, err := p.List(ctx, "kopia.")
+	for _, o := range found {
+		if err == nil {
+			b.Format[o.Name], err = p.Get(ctx, o.Name, 0, -1)
 		}
 	}
-	return b, nil
+	if err != nil {
+		return b, fmt.Errorf("read what opens the copy: %w", err)
+	}
+	b.Packs, err = listPacks(ctx, p)
+	return b, err
 }
 
 // openBase opens the copy that the store began as.

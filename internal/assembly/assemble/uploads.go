@@ -3,6 +3,7 @@ package assemble
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -51,7 +52,11 @@ func checkCopy(ctx context.Context, q carry.CheckRequest, c clock.Clock) (rep re
 	if err != nil {
 		return rep, err
 	}
-	back, err := openCopy(ctx, q.Place, password, q.Dir, c)
+	packs, err := listPacks(ctx, q.Place)
+	if err != nil {
+		return rep, err
+	}
+	back, err := openCopy(ctx, q.Place, password, q.Dir, packs, c)
 	if err != nil {
 		return rep, err
 	}
@@ -60,7 +65,7 @@ func checkCopy(ctx context.Context, q carry.CheckRequest, c clock.Clock) (rep re
 }
 
 // openCopy opens the copy at a place to read it. dir is for its indexes.
-func openCopy(ctx context.Context, p replica.Place, password, dir string, c clock.Clock) (*kopia.Store, error) {
+func openCopy(ctx context.Context, p replica.Place, password, dir string, packs map[string]int64, c clock.Clock) (*kopia.Store, error) {
 	key, err := kopia.ReplicaSealer(password)
 	if err != nil {
 		return nil, err
@@ -74,8 +79,23 @@ func openCopy(ctx context.Context, p replica.Place, password, dir string, c cloc
 	}
 	return kopia.Open(ctx, kopia.Options{
 		Dir: dir, FS: fsx.OS(), Locks: fsx.NewMemoryLocks(), Clock: c, Password: password,
-		Copy: &kopia.CopyOptions{Indexes: h.Indexes, Clock: h.Clock, Get: p.Get},
+		Copy: &kopia.CopyOptions{Indexes: h.Indexes, Clock: h.Clock, Get: p.Get, Packs: packs},
 	})
+}
+
+// listPacks lists the packs of a copy with their sizes.
+func listPacks(ctx context.Context, p replica.Place) (map[string]int64, error) {
+	out := map[string]int64{}
+	for _, kind := range []string{"p", "q"} {
+		found, err := p.List(ctx, kind)
+		if err != nil {
+			return nil, fmt.Errorf("list packs of the copy: %w", err)
+		}
+		for _, o := range found {
+			out[o.Name] = o.Size
+		}
+	}
+	return out, nil
 }
 
 // CopyKey returns the key of the copies of the user's store, in groups.

@@ -166,6 +166,11 @@ func TestRemoteIsChecked(t *testing.T) {
 	if c.Checkpoints != 2 || c.Objects == 0 || c.Bytes == 0 || len(c.Failed) > 0 {
 		t.Errorf("whole: %+v", c)
 	}
+	for _, share := range []float64{0, 0.05} { // the rest is looked for, and not read
+		if c, err := u.s.CheckRemote(t.Context(), retake.RemoteCheckQuery{Name: "disk", Share: share}); err != nil || c.Checkpoints != 2 || len(c.Failed) > 0 {
+			t.Errorf("a share of %v: %+v %v", share, c, err)
+		}
+	}
 	packs, err := filepath.Glob(filepath.Join(u.copyDir(), "[pq]*.f"))
 	must(t, err)
 	for _, p := range packs {

@@ -84,9 +84,9 @@ func canFail(o *huma.Operation, name string) bool {
 	case "Forbidden":
 		return requiredPermissions[o.OperationID] != retake.PowerNone
 	case "NotFound":
-		return strings.Contains(o.Path, "{") || slices.ContainsFunc(o.Tags, isServerTag) || is("estimate", "locate", "import", "attach", "add-remote", "sync-remotes", "check-remote")
+		return strings.Contains(o.Path, "{") || slices.ContainsFunc(o.Tags, isServerTag) || is("estimate", "locate", "import", "add-remote", "sync-remotes", "check-remote")
 	case "Conflict":
-		return is("apply-restore", "restore-snapshot", "restore", "cancel-deletion", "init", "pin")
+		return is("attach", "apply-restore", "restore-snapshot", "restore", "cancel-deletion", "init", "pin")
 	case "PreconditionFailed":
 		return hasHeader(o, "If-Match")
 	case "RangeNotSatisfiable":

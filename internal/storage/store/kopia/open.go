@@ -238,7 +238,9 @@ func openStorage(ctx context.Context, o Options, create bool) (*Store, error) {
 	switch {
 	case o.Copy != nil:
 		s.clock.RaiseTo(o.Copy.Clock)
-		s.blobs = newCopyBlobs(o.Copy.Indexes, o.Copy.Get)
+		b := newCopyBlobs(o.Copy.Indexes, o.Copy.Get)
+		b.packs = o.Copy.Packs
+		s.blobs = b
 	case o.Bucket != nil:
 		s.blobs, err = newBucket(ctx, o, s.clock.Now)
 	default:

@@ -22,6 +22,7 @@ type CopyOptions struct {
 	Indexes []replica.Index
 	Clock   time.Time // of the head
 	Get     replica.GetFunc
+	Packs   map[string]int64 // that are there, with their sizes, for a check; nil: nobody listed them
 }
 
 // copyBlobs is the storage of a copy as its head describes it: indexes are where the head says, whether
@@ -29,7 +30,8 @@ type CopyOptions struct {
 // until it is taken: it is on its way to the copy, or thrown away.
 type copyBlobs struct {
 	blob.DefaultProviderImplementation
-	get replica.GetFunc
+	get   replica.GetFunc
+	packs map[string]int64 // it never changes
 
 	mu      sync.Mutex
 	indexes map[blob.ID]replica.Index // guarded by mu
@@ -131,6 +133,9 @@ func copyError(id blob.ID, err error) error {
 func (b *copyBlobs) GetMetadata(_ context.Context, id blob.ID) (blob.Metadata, error) {
 	if added, x, ok := b.find(id); ok {
 		return blob.Metadata{BlobID: id, Length: max(int64(len(added)), x.Length)}, nil
+	}
+	if size, ok := b.packs[string(id)]; ok {
+		return blob.Metadata{BlobID: id, Length: size}, nil
 	}
 	return blob.Metadata{}, blob.ErrBlobNotFound
 }

@@ -683,6 +683,14 @@ class NewWebhook:
 
 
 @dataclass(kw_only=True)
+class NotArrived:
+    hint: Optional[str] = None  # What to do.
+    want: Optional[bool] = None  # If true, it was left out on purpose.
+    what: str  # A path, or the name of a program.
+    why: str  # Why it did not arrive.
+
+
+@dataclass(kw_only=True)
 class Obstacle:
     class_: str  # The name to pass in `accept`, such as changed, mass-delete, held or uncaptured. New classes may be added.
     paths: list[str] = field(default_factory=list)  # The paths that the warning is about. The list is never shortened.
@@ -929,6 +937,21 @@ class RebuildReport:
     pins: int  # The number of pins.
     tombstones: int  # The number of tombstones.
     workspaces: int  # The number of workspaces.
+
+
+@dataclass(kw_only=True)
+class Receipt:
+    bytes: int  # The size of the files that were written.
+    checkpoints: int  # The number of checkpoints that arrived.
+    conversation: Optional[Resumption] = None  # How to continue the conversation. Absent if no agent worked there or it can't be continued.
+    files: int  # The number of files that were written. Each byte was checked.
+    later: Optional[bool] = None  # If true, older checkpoints are still at the remote only, and arrive in the background.
+    machine: str  # The machine that uploaded it.
+    missing: list[NotArrived] = field(default_factory=list)  # What did not arrive or does not work here.
+    newest: Checkpoint  # The newest checkpoint that arrived.
+    tasks: list[Task] = field(default_factory=list)  # The to-do list of the agent.
+    url: str  # The URL of the remote.
+    workspace: Workspace  # The workspace.
 
 
 @dataclass(kw_only=True)
@@ -1682,6 +1705,7 @@ __all__ = [
     "NewKey",
     "NewNamespace",
     "NewWebhook",
+    "NotArrived",
     "Obstacle",
     "Operation",
     "Origin",
@@ -1704,6 +1728,7 @@ __all__ = [
     "PurgeScope",
     "Reaction",
     "RebuildReport",
+    "Receipt",
     "Remote",
     "RemoteCheck",
     "RemoteProtection",
