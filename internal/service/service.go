@@ -101,6 +101,7 @@ func (s *Service) connect() {
 	s.History.RunningChecks = s.Insight.RunningChecks
 	s.History.RequestSummary = s.Insight.RequestSummary
 	s.History.UploadOf = s.Uploads.UploadOf
+	s.Agents.StallWarnings = s.Uploads.StallWarnings
 	s.Uploads.Date = s.Maintenance.TrustedDate
 	s.Insight.AgentPIDs = s.Agents.AgentPIDs
 	s.Registry.RequestUpkeep = s.Maintenance.RequestRun

@@ -16,7 +16,7 @@ import (
 // attached is a second machine that has what a remote of the first one has.
 func (u *uploads) attachTo(t *testing.T, req retake.AttachRequest) (*uploads, retake.Receipt, error) {
 	t.Helper()
-	two := &uploads{&desk{T: t, area: t.TempDir()}, t.TempDir(), u.disk}
+	two := &uploads{desk: &desk{T: t, area: t.TempDir()}, home: t.TempDir(), disk: u.disk}
 	two.open()
 	t.Cleanup(func() { _ = two.s.Close() })
 	if req.URL == "" {

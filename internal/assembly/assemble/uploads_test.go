@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/retake-dev/retake"
 	"github.com/retake-dev/retake/internal/assembly/assemble"
+	"github.com/retake-dev/retake/internal/platform/clock"
 	"github.com/retake-dev/retake/internal/platform/config"
 	"github.com/retake-dev/retake/internal/platform/fsx"
 	"github.com/retake-dev/retake/internal/platform/track"
@@ -23,11 +26,12 @@ type uploads struct {
 	*desk
 	home string
 	disk string
+	now  clock.Clock // nil: that of the machine
 }
 
 func newUploadsDesk(t *testing.T) *uploads {
 	t.Helper()
-	u := &uploads{&desk{T: t, area: t.TempDir()}, t.TempDir(), t.TempDir()}
+	u := &uploads{desk: &desk{T: t, area: t.TempDir()}, home: t.TempDir(), disk: t.TempDir()}
 	u.open()
 	t.Cleanup(func() { _ = u.s.Close() })
 	must(t, os.Mkdir(u.at("shop"), 0o755))
@@ -43,7 +47,7 @@ func (u *uploads) open() {
 	u.set, err = config.Load(filepath.Join(u.home, "config.json"))
 	must(u.T, err)
 	c := config.Config{DataDir: filepath.Join(u.home, "data"), Home: "/nobody", BootID: "this run"}
-	u.s, err = assemble.OpenService(u.Context(), c, u.set, assemble.Options{Exclusive: true, Derivation: derivation, Track: track.Options{TrustUnreadable: true}})
+	u.s, err = assemble.OpenService(u.Context(), c, u.set, assemble.Options{Exclusive: true, Derivation: derivation, Clock: u.now, Track: track.Options{TrustUnreadable: true}})
 	must(u.T, err)
 }
 
@@ -310,5 +314,46 @@ func TestCopyKey(t *testing.T) {
 	}
 	if _, err := kopia.EncodeCopyKey("pw"); err == nil {
 		t.Error("a password that is not ours has a key")
+	}
+}
+
+// Who works there is told once that uploads stall, and who saves by hand each time.
+func TestStalledUploadsAreTold(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	u.sync()
+	must(t, u.s.Close())
+	held := clock.NewManual(time.Now())
+	u.now = held
+	must(t, os.Rename(u.disk, u.disk+"-away"))
+	u.open()
+	u.write("shop/a", "5")
+	try := func() {
+		if _, err := u.s.SyncRemotes(t.Context(), retake.SyncQuery{}); err == nil {
+			t.Fatal("it was uploaded")
+		}
+	}
+
+	prompt := func() int {
+
+		r, err := u.s.Observe(t.Context(), retake.Signal{
+			ID: retake.SignalID(retake.SignalPrefix + uuid.Must(uuid.NewV7()).String()), Kind: retake.SignalPrompt, Agent: "claude-code", Session: "s", Dir: u.at("shop"), Time: held.Now(), Prompt: "go",
+		})
+		must(t, err)
+		return len(r.Warnings)
+	}
+	try()
+	if n := prompt(); n != 0 || len(u.save(retake.SaveRequest{}).Warnings) != 0 {
+		t.Errorf("%d warnings after one failure", n)
+	}
+	held.Advance(time.Hour)
+	try()
+	if a, b := prompt(), prompt(); a != 1 || b != 0 {
+		t.Errorf("%d and %d warnings at two prompts", a, b)
+	}
+	for range 2 {
+		if w := u.save(retake.SaveRequest{}).Warnings; len(w) != 1 || w[0].Code != "upload" {
+			t.Errorf("a save: %+v", w)
+		}
 	}
 }

@@ -20,6 +20,9 @@ import (
 
 // Agents is what is known of the agents that work in workspaces.
 type Agents struct {
+	// StallWarnings says once that uploads stall, to who works there; nil: nobody does.
+	StallWarnings func(retake.WorkspaceID) []retake.Warning
+
 	workspaces  *workspace.Registry
 	history     *history.History
 	checkpoints *checkpoint.Checkpoints

@@ -125,6 +125,9 @@ func (s *Agents) stateOfWorkingSession(key string) *State {
 func (s *Agents) awaitReaction(ctx context.Context, j *signalJob) (retake.Reaction, error) {
 	ws := j.ws
 	out := retake.Reaction{Workspace: ws.ID, Effects: j.act.Effects, Note: j.act.Note, Stop: j.act.Stop, Warnings: repeatWarnings(j.act.Repeats)}
+	if j.sig.Kind == retake.SignalPrompt && s.StallWarnings != nil {
+		out.Warnings = append(out.Warnings, s.StallWarnings(ws.ID)...)
+	}
 	if j.act.Save == nil {
 		return out, nil
 	}

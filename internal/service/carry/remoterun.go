@@ -244,15 +244,15 @@ func (s *remoteState) recordFailure(now time.Time, err error) {
 	t.Next, s.Trouble = &next, t
 }
 
-// takeWarning returns what a person should be told, once for each trouble that lasts.
-func (r *remote) takeWarning() string {
+// stallText returns what a person should be told of a trouble that lasts; with once, one time only.
+func (r *remote) stallText(once bool) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.state.Trouble
-	if t == nil || r.state.Told || r.u.workspaces.Clock.Now().Sub(t.Since) < stallTime {
+	if t == nil || once && r.state.Told || r.u.workspaces.Clock.Now().Sub(t.Since) < stallTime {
 		return ""
 	}
-	r.state.Told = true
+	r.state.Told = r.state.Told || once
 	return fmt.Sprintf("can't upload to %s since %s: %s. Nothing is lost; checkpoints wait here", r.state.URL, t.Since.Format(time.RFC3339), t.What)
 }
 

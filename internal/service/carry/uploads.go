@@ -387,10 +387,18 @@ func (u *Uploads) IsLocked(id retake.WorkspaceID) bool {
 // stallTime is how long uploads fail before people are told who did not ask.
 const stallTime = 15 * time.Minute
 
-// UploadWarnings returns a warning for a save while uploads stall, once for each time that they do.
-func (u *Uploads) UploadWarnings(id retake.WorkspaceID) (out []retake.Warning) {
+// UploadWarnings returns a warning for a save while uploads stall.
+func (u *Uploads) UploadWarnings(id retake.WorkspaceID) []retake.Warning { return u.warnings(id, false) }
+
+// StallWarnings returns the same once for each time that they stall, for who works there and does not ask.
+func (u *Uploads) StallWarnings(id retake.WorkspaceID) []retake.Warning { return u.warnings(id, true) }
+
+func (u *Uploads) warnings(id retake.WorkspaceID, once bool) (out []retake.Warning) {
 	for _, r := range u.all() {
-		if text := r.takeWarning(); r.wants(id) && text != "" {
+		if !r.wants(id) {
+			continue
+		}
+		if text := r.stallText(once); text != "" {
 			out = append(out, retake.Warning{Code: "upload", Text: text})
 		}
 	}
