@@ -110,7 +110,11 @@ func openBelow(dir, name string, now func() time.Time) (replica.Place, error) {
 	if err := os.Mkdir(at, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	return OpenDir(fsx.OS(), at, now)
+	d, err := OpenDir(fsx.OS(), at, now)
+	if err != nil {
+		return nil, err // and not a place that is none
+	}
+	return d, nil
 }
 
 const (
