@@ -35,13 +35,18 @@ func ParseAddress(text string, now func() time.Time) (replica.Address, error) {
 		return address{"file", url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Clean(text))}, now}, nil
 	}
 	u, err := url.Parse(text)
+	if err != nil && strings.Contains(text, "@") { // it may have a password, which is not repeated
+		return nil, ErrAddress
+	}
+	if err == nil {
+		if _, ok := u.User.Password(); ok {
+			return nil, fmt.Errorf("%w: a password does not belong into it", ErrAddress)
+		}
+	}
 	if err != nil || u.Opaque != "" || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("%w: %q", ErrAddress, text)
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
-	if _, ok := u.User.Password(); ok {
-		return nil, fmt.Errorf("%w: a password does not belong into it", ErrAddress)
-	}
 	if !isPlace(u) {
 		return nil, fmt.Errorf("%w: %q", ErrAddress, text)
 	}
