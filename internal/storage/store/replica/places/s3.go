@@ -133,7 +133,7 @@ func (b *bucket) List(ctx context.Context, prefix string) ([]replica.Object, err
 }
 
 func (b *bucket) Delete(ctx context.Context, name string) error {
-	return b.client.RemoveObject(ctx, b.at.Bucket, b.at.Prefix+name, minio.RemoveObjectOptions{})
+	return denied(b.client.RemoveObject(ctx, b.at.Bucket, b.at.Prefix+name, minio.RemoveObjectOptions{}))
 }
 
 // probeName is an object that is put twice, to see whether the second put is refused. It stays.
@@ -141,7 +141,7 @@ const probeName = "retake.probe"
 
 // Traits asks whether the bucket refuses to replace an object, keeps older versions, and for how long nobody
 // can delete one. Some servers take a condition and ignore it, so it is tried. A server that does not know
-// the other questions has neither.
+// the other questions, or does not answer them to keys that may only write, promises neither.
 func (b *bucket) Traits(ctx context.Context) (out replica.Traits, err error) {
 	for range 2 {
 		if err = b.Put(ctx, probeName, []byte("probe\n")); err != nil && !errors.Is(err, replica.ErrExists) {
@@ -170,7 +170,7 @@ func (b *bucket) Traits(ctx context.Context) (out replica.Traits, err error) {
 
 func isUnknown(err error) bool {
 	r := responseOf(err)
-	return r.Code == "ObjectLockConfigurationNotFoundError" || r.StatusCode == http.StatusNotImplemented || r.StatusCode == http.StatusNotFound && r.Code != minio.NoSuchBucket
+	return r.StatusCode == http.StatusForbidden || r.Code == "ObjectLockConfigurationNotFoundError" || r.StatusCode == http.StatusNotImplemented || r.StatusCode == http.StatusNotFound && r.Code != minio.NoSuchBucket
 }
 
 func (b *bucket) Close() error { return nil }

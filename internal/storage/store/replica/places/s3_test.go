@@ -36,3 +36,29 @@ func TestABucketThatIgnoresConditions(t *testing.T) {
 		t.Errorf("%+v after %d puts: %v", traits, puts, err)
 	}
 }
+
+// Keys that may only write are enough, as the manual recommends: nothing is promised then.
+func TestKeysThatMayOnlyWrite(t *testing.T) {
+	t.Parallel()
+	puts := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.Method != http.MethodPut {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, "<Error><Code>AccessDenied</Code></Error>")
+			return
+		}
+		if puts++; puts > 1 {
+			w.WriteHeader(http.StatusPreconditionFailed)
+		}
+	}))
+	defer s.Close()
+	p, err := places.OpenS3(places.S3{Endpoint: strings.TrimPrefix(s.URL, "http://"), Bucket: "things", AccessKey: "a", SecretKey: "b", Insecure: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	traits, err := p.Traits(t.Context())
+	if err != nil || !traits.Refuses || traits.Versioned || traits.Locked != 0 {
+		t.Errorf("%+v: %v", traits, err)
+	}
+}
