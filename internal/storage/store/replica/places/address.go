@@ -103,7 +103,11 @@ func (a address) Open(ctx context.Context, name string, access retake.RemoteAcce
 		if a.scheme == "webdav+http" {
 			u.Scheme = "http"
 		}
-		return OpenWebDAV(ctx, WebDAV{URL: u.String(), User: access.User, Password: access.Secret})
+		at := WebDAV{URL: u.String(), User: access.User, Password: access.Secret}
+		if err := makeCollection(ctx, at); err != nil {
+			return nil, fmt.Errorf("open directory of remote %s: %w", a, err)
+		}
+		return OpenWebDAV(ctx, at)
 	}
 }
 

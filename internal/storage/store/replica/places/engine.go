@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/kopia/kopia/repo/blob/azure"
 	"github.com/kopia/kopia/repo/blob/sftp"
 	"github.com/kopia/kopia/repo/blob/webdav"
+	"github.com/studio-b12/gowebdav"
 
 	"github.com/retake-dev/retake/internal/storage/store/replica"
 )
@@ -47,6 +49,18 @@ func OpenWebDAV(ctx context.Context, at WebDAV) (replica.Place, error) {
 	return openEngine(ctx, "webdav "+at.URL, func(ctx context.Context) (blob.Storage, error) {
 		return webdav.New(ctx, &webdav.Options{URL: at.URL, Username: at.User, Password: at.Password}, true)
 	})
+}
+
+// makeCollection makes the directory of a copy, but not what that is in. The engine's client makes only those
+// below it, and tries for minutes if it is not there.
+func makeCollection(ctx context.Context, at WebDAV) error {
+	c := gowebdav.NewClient(at.URL, at.User, at.Password)
+	c.SetInterceptor(func(_ string, r *http.Request) { *r = *r.WithContext(ctx) })
+	err := c.Mkdir("/", 0)
+	if gowebdav.IsErrCode(err, http.StatusConflict) || gowebdav.IsErrCode(err, http.StatusNotFound) {
+		return errors.Join(fs.ErrNotExist, err)
+	}
+	return refused(err)
 }
 
 // Azure says where a container of Azure Blob Storage is.
