@@ -21,7 +21,11 @@ func (c *Config) RemoteAccess(scheme, identity string) (retake.RemoteAccess, err
 	var a retake.RemoteAccess
 	switch scheme {
 	case "s3", "gs":
-		return c.bucketAccess(a)
+		a, err := c.bucketAccess(a)
+		if scheme == "gs" {
+			a.Endpoint = "" // that of the environment is of another service
+		}
+		return a, err
 	case "sftp":
 		return c.sshAccess(a, identity)
 	case "webdav", "webdav+http":
@@ -44,7 +48,7 @@ func (c *Config) bucketAccess(a retake.RemoteAccess) (retake.RemoteAccess, error
 	a.Region = cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
 	a.User, a.Secret = os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY")
 	if os.Getenv("AWS_SESSION_TOKEN") != "" {
-		return a, accessError("these keys of AWS end after hours (AWS_SESSION_TOKEN is set), and uploads go on", "use the keys of a user who may only write to this bucket")
+		return a, shortLivedError("AWS_SESSION_TOKEN is set")
 	}
 	if a.User != "" && a.Secret != "" {
 		return a, nil
@@ -56,11 +60,18 @@ func (c *Config) bucketAccess(a retake.RemoteAccess) (retake.RemoteAccess, error
 		return a, fmt.Errorf("read keys of AWS: %w", err)
 	}
 	values := readProfile(b, profile)
+	if values["aws_session_token"] != "" {
+		return a, shortLivedError("aws_session_token in " + file)
+	}
 	a.User, a.Secret, a.Region = values["aws_access_key_id"], values["aws_secret_access_key"], cmp.Or(a.Region, values["region"])
 	if a.User == "" || a.Secret == "" {
 		return a, accessError("there are no keys for this bucket", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or put them into "+file)
 	}
 	return a, nil
+}
+
+func shortLivedError(sign string) error {
+	return accessError("these keys of AWS end after hours ("+sign+"), and uploads go on", "use the keys of a user who may only write to this bucket")
 }
 
 // readProfile reads the values of one section of an INI file.
