@@ -1,11 +1,209 @@
 package assemble_test
 
 import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net"
 	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
 	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
 
 	"github.com/retake-dev/retake"
 )
+
+// startSilent returns the address of a server that takes every connection and never says a word.
+func startSilent(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	var mu sync.Mutex
+	var held []net.Conn
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			held = append(held, c)
+			mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, c := range held {
+			_ = c.Close()
+		}
+	})
+	return l.Addr().String()
+}
+
+// silentRemotes asks for remotes at a server that never answers.
+func silentRemotes(t *testing.T) map[string]retake.RemoteRequest {
+	at := startSilent(t)
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	must(t, err)
+	block, err := ssh.MarshalPrivateKey(private, "")
+	must(t, err)
+	key := pem.EncodeToMemory(block)
+	return map[string]retake.RemoteRequest{
+		"s3":     {Name: "far", URL: "s3://things/a", Access: retake.RemoteAccess{Endpoint: "http://" + at, User: "u", Secret: "s"}},
+		"sftp":   {Name: "far", URL: "sftp://user@" + at + "/a", Access: retake.RemoteAccess{PrivateKey: string(key), KnownHosts: "other ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJLpcHfDBjBlzMWUu0jJyHXGUFLMUb1Ch3rxDkvwLLPW\n"}},
+		"webdav": {Name: "far", URL: "webdav+http://" + at + "/a"},
+	}
+}
+
+// putState writes down a remote as if it had been added before.
+func (u *uploads) putState(name string, fields map[string]any) {
+	u.Helper()
+	state := map[string]any{"v": 1, "name": name, "store": "0123456789abcdef", "created": time.Now(), "protection": map[string]any{}}
+	for k, v := range fields {
+		state[k] = v
+	}
+	b, err := json.Marshal(state)
+	must(u.T, err)
+	must(u.T, os.MkdirAll(u.remotesDir(), 0o700))
+	must(u.T, os.WriteFile(filepath.Join(u.remotesDir(), name+".json"), b, 0o600))
+}
+
+func (u *uploads) remotesDir() string { return filepath.Join(u.home, "data", "remotes") }
+
+// within fails if f takes longer.
+func within(t *testing.T, limit time.Duration, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	select {
+	case <-done:
+	case <-time.After(limit):
+		buf := make([]byte, 1<<20)
+		t.Fatalf("%s takes longer than %v\n%s", what, limit, buf[:runtime.Stack(buf, true)])
+	}
+}
+
+// Who adds a remote that never answers can stop waiting, and the service closes while one hangs.
+func TestRemoteThatNeverAnswers(t *testing.T) {
+	t.Parallel()
+	for scheme, req := range silentRemotes(t) {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			u := newUploadsDesk(t)
+			ctx, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer stop()
+			within(t, 5*time.Second, "AddRemote", func() {
+				if _, err := u.s.AddRemote(ctx, req); err == nil {
+					t.Error("it was added")
+				}
+			})
+			must(t, u.s.Close())
+			u.putState("far", map[string]any{"url": req.URL, "access": req.Access})
+			u.open()
+			asked := make(chan error, 1)
+			go func() {
+				_, err := u.s.SyncRemotes(context.Background(), retake.SyncQuery{})
+				asked <- err
+			}()
+			select {
+			case err := <-asked:
+				t.Fatalf("the server answered: %v", err)
+			case <-time.After(300 * time.Millisecond):
+			}
+			begun := time.Now()
+			u.save(retake.SaveRequest{})
+			if took := time.Since(begun); took > 3*time.Second {
+				t.Errorf("a save took %v", took)
+			}
+			within(t, 10*time.Second, "Close", func() { must(t, u.s.Close()) })
+			within(t, 5*time.Second, "the sync", func() {
+				if err := <-asked; err == nil {
+					t.Error("uploaded to nobody")
+				}
+			})
+		})
+	}
+}
+
+// A remote is removed while an upload to it hangs; who waits for the upload is told, and nothing is kept.
+func TestRemoveDuringUpload(t *testing.T) {
+	t.Parallel()
+	for scheme, req := range silentRemotes(t) {
+		t.Run(scheme, func(t *testing.T) {
+			t.Parallel()
+			u := newUploadsDesk(t)
+			must(t, u.s.Close())
+			u.putState("far", map[string]any{"url": req.URL, "access": req.Access})
+			u.open()
+			var all sync.WaitGroup
+			for range 3 { // the others wait for their turn, and have none
+				all.Go(func() {
+					if _, err := u.s.SyncRemotes(context.Background(), retake.SyncQuery{}); err == nil {
+						t.Error("uploaded to nobody")
+					}
+				})
+			}
+			<-time.After(300 * time.Millisecond)
+			within(t, 10*time.Second, "RemoveRemote", func() {
+				_, err := u.s.RemoveRemote(t.Context(), "far")
+				must(t, err)
+			})
+			within(t, 10*time.Second, "those who waited", all.Wait)
+			left, err := filepath.Glob(filepath.Join(u.remotesDir(), "far*"))
+			if err != nil || len(left) > 0 {
+				t.Errorf("left: %v %v", left, err)
+			}
+		})
+	}
+}
+
+// Of several that add one name or one address at once, one does.
+func TestAddedAtOnce(t *testing.T) {
+	t.Parallel()
+	u := newUploadsDesk(t)
+	for round := range 8 {
+		disk := t.TempDir()
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		added := []string{}
+		for i := range 4 {
+			req := retake.RemoteRequest{Name: "disk", URL: t.TempDir()}
+			if round%2 > 0 {
+				req = retake.RemoteRequest{Name: fmt.Sprint("disk-", i), URL: disk}
+			}
+			all.Go(func() {
+				r, err := u.s.AddRemote(t.Context(), req)
+				if err != nil && !retake.IsKind(err, retake.Exists) {
+					t.Error(err)
+				}
+				if err == nil {
+					mu.Lock()
+					defer mu.Unlock()
+					added = append(added, r.URL)
+				}
+			})
+		}
+		all.Wait()
+		r := u.remote()
+		if len(added) != 1 || r.URL != added[0] {
+			t.Errorf("round %d: %v were added, and the remote is %s", round, added, r.URL)
+		}
+		_, err := u.s.RemoveRemote(t.Context(), r.Name)
+		must(t, err)
+	}
+}
 
 // What is where the copy was is not taken for one, and nothing breaks.
 func TestCopyIsAFile(t *testing.T) {

@@ -28,7 +28,8 @@ const (
 type remote struct {
 	u    *Uploads
 	wake chan struct{}
-	stop context.CancelFunc // nil: nothing runs in the background
+	life context.Context // ends with the remote, and with the service
+	die  context.CancelFunc
 
 	running sync.Mutex // held while something is asked of the place
 	place   replica.Place
@@ -38,6 +39,22 @@ type remote struct {
 	state remoteState // guarded by mu, as what follows
 	sweep bool        // something has to leave the copy soon
 	ended bool
+}
+
+func newRemote(u *Uploads, st remoteState) *remote {
+	r := &remote{u: u, state: st, wake: make(chan struct{}, 1)}
+	r.life, r.die = context.WithCancel(u.ctx)
+	return r
+}
+
+// whileAlive returns a context that ends with the remote, too, for who asks for something and waits.
+func (r *remote) whileAlive(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(r.life, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
 }
 
 func (r *remote) wants(id retake.WorkspaceID) bool {
@@ -169,8 +186,13 @@ func (r *remote) isSweepDue() bool {
 
 // run uploads once, and sweeps.
 func (r *remote) run(ctx context.Context, sweep bool) error {
+	ctx, stop := r.whileAlive(ctx)
+	defer stop()
 	r.running.Lock()
 	defer r.running.Unlock()
+	if r.life.Err() != nil {
+		return context.Canceled // it was removed, or the service closes
+	}
 	err := r.open(ctx)
 	var rep replica.Report
 	switch {
@@ -329,6 +351,8 @@ func (r *remote) openPlace(ctx context.Context, source replica.Source, storeName
 
 // greet finds out whether the place lets us in and what it promises, and adds our store to its list.
 func (r *remote) greet(ctx context.Context) error {
+	ctx, stop := r.whileAlive(ctx)
+	defer stop()
 	_, source, err := r.source(ctx)
 	if err != nil {
 		return err
@@ -357,6 +381,8 @@ func (r *remote) greet(ctx context.Context) error {
 
 // check reads back what the copy has.
 func (r *remote) check(ctx context.Context, share float64) (retake.RemoteCheck, error) {
+	ctx, stop := r.whileAlive(ctx)
+	defer stop()
 	st, source, err := r.source(ctx)
 	if err != nil {
 		return retake.RemoteCheck{}, err
@@ -401,15 +427,15 @@ func (r *remote) closeHeld() {
 	}
 }
 
-// end ends the uploads for good.
-func (r *remote) end() {
+// end ends the uploads for good. It reports whether nobody did before.
+func (r *remote) end() bool {
+	r.die()
 	r.mu.Lock()
+	ended := r.ended
 	r.ended = true
 	r.mu.Unlock()
-	if r.stop != nil {
-		r.stop()
-	}
 	r.close()
+	return !ended
 }
 
 // explain says of a failure what it means and what to do.

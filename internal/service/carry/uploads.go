@@ -67,7 +67,7 @@ func NewUploads(w *workspace.Registry, h *history.History, o UploadOptions) *Upl
 	states, err := loadRemotes(o.Dir)
 	u.broken = err
 	for _, st := range states {
-		u.remotes[st.Name] = &remote{u: u, state: st, wake: make(chan struct{}, 1)}
+		u.remotes[st.Name] = newRemote(u, st)
 	}
 	return u
 }
@@ -83,14 +83,21 @@ func (u *Uploads) Start() {
 	u.fetchRest()
 }
 
-// add adds a remote and uploads to it from now on.
-func (u *Uploads) add(r *remote) {
+// add writes a remote down and uploads to it from now on, if nobody added such a one meanwhile.
+func (u *Uploads) add(r *remote) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if err := u.checkNewHeld(r.state); err != nil {
+		return err
+	}
+	if err := r.state.save(u.opts.Dir); err != nil {
+		return workspace.WrapError("the remote is not added", workspace.Unchanged, err)
+	}
 	u.remotes[r.state.Name] = r
 	if u.started {
 		u.goLoop(r)
 	}
+	return nil
 }
 
 // goLoop uploads to a remote. The caller holds mu.
@@ -98,9 +105,7 @@ func (u *Uploads) goLoop(r *remote) {
 	if u.stopped {
 		return
 	}
-	ctx, cancel := context.WithCancel(u.ctx)
-	r.stop = cancel
-	u.runs.Go(func() { r.loop(ctx) })
+	u.runs.Go(func() { r.loop(r.life) })
 }
 
 // Stop ends the uploads; the next service goes on with them.
@@ -139,7 +144,11 @@ func (u *Uploads) find(name string) (*remote, error) {
 	if r := u.remotes[name]; r != nil {
 		return r, nil
 	}
-	return nil, &retake.Error{Kind: retake.NotFound, What: "there is no remote " + name, Safe: workspace.Unchanged, Hint: "see which there are: retake remote list"}
+	return nil, noRemote(name)
+}
+
+func noRemote(name string) error {
+	return &retake.Error{Kind: retake.NotFound, What: "there is no remote " + name, Safe: workspace.Unchanged, Hint: "see which there are: retake remote list"}
 }
 
 func (u *Uploads) checkEnabled() error {
@@ -163,9 +172,15 @@ func (u *Uploads) AddRemote(ctx context.Context, req retake.RemoteRequest) (reta
 			return retake.Remote{}, workspace.WrapError("no such workspace", workspace.Unchanged, err)
 		}
 	}
-	r := &remote{u: u, wake: make(chan struct{}, 1), state: remoteState{
+	r := newRemote(u, remoteState{
 		Name: cmp.Or(req.Name, at.Name()), URL: at.String(), Access: req.Access, Workspaces: req.Workspaces, Rate: max(req.Rate, 0), Created: u.workspaces.Clock.Now().UTC(),
-	}}
+	})
+	added := false
+	defer func() {
+		if !added {
+			r.die()
+		}
+	}()
 	if err := u.checkNew(r.state); err != nil {
 		return retake.Remote{}, err
 	}
@@ -180,19 +195,26 @@ func (u *Uploads) AddRemote(ctx context.Context, req retake.RemoteRequest) (reta
 		}
 		return retake.Remote{}, &e
 	}
-	if err := r.state.save(u.opts.Dir); err != nil {
-		return retake.Remote{}, workspace.WrapError("the remote is not added", workspace.Unchanged, err)
+	if err := u.add(r); err != nil {
+		return retake.Remote{}, err
 	}
-	u.add(r)
+	added = true
 	r.requestRun()
 	return u.describe(ctx, r)
 }
 
 func (u *Uploads) checkNew(st remoteState) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.checkNewHeld(st)
+}
+
+// checkNewHeld is checkNew for a caller who holds mu.
+func (u *Uploads) checkNewHeld(st remoteState) error {
 	if !isRemoteName(st.Name) {
 		return &retake.Error{Kind: retake.Invalid, What: fmt.Sprintf("%q is not a name of a remote: small letters, digits and dashes", st.Name), Safe: workspace.Unchanged, Hint: "name it with --name: retake help remote add"}
 	}
-	for _, r := range u.all() {
+	for _, r := range u.remotes {
 		switch {
 		case r.state.Name == st.Name:
 			return &retake.Error{Kind: retake.Exists, What: "there is a remote " + st.Name + " already", Safe: workspace.Unchanged, Hint: "give this one another with --name: retake help remote add"}
@@ -235,11 +257,14 @@ func (u *Uploads) RemoveRemote(ctx context.Context, name string) (retake.Remote,
 	if err != nil {
 		return retake.Remote{}, err
 	}
-	r.end()
+	if !r.end() {
+		return retake.Remote{}, noRemote(name)
+	}
+	err = removeState(u.opts.Dir, name) // before another may have the name
 	u.mu.Lock()
 	delete(u.remotes, name)
 	u.mu.Unlock()
-	if err := removeState(u.opts.Dir, name); err != nil {
+	if err != nil {
 		return retake.Remote{}, workspace.WrapError("the remote is not removed for good", "Its uploads have ended until the daemon is started again.", err)
 	}
 	return out, nil
