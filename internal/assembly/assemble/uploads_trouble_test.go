@@ -6,11 +6,13 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/retake-dev/retake"
+	"github.com/retake-dev/retake/internal/storage/store/replica"
 )
 
 // startSilent returns the address of a server that takes every connection and never says a word.
@@ -221,4 +224,76 @@ func TestCopyIsAFile(t *testing.T) {
 		}
 	}
 	must(t, u.s.Close())
+}
+
+// A store that was put back to an older state has other checkpoints under the numbers that the copy has. They
+// are not taken for uploaded.
+func TestStoreThatWasPutBack(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	u.sync()
+	must(t, u.s.Close())
+	old := filepath.Join(t.TempDir(), "data")
+	copyDir(t, filepath.Join(u.home, "data"), old)
+	u.open()
+	for _, text := range []string{"2", "3", "4"} {
+		u.write("shop/a", text)
+		u.save(retake.SaveRequest{})
+	}
+	u.sync()
+	must(t, u.s.Close())
+	must(t, os.RemoveAll(filepath.Join(u.home, "data")))
+	copyDir(t, old, filepath.Join(u.home, "data"))
+	u.open()
+	u.write("shop/a", "another")
+	n := u.save(retake.SaveRequest{}).Checkpoint.Number
+	for range 2 {
+		_, err := u.s.SyncRemotes(t.Context(), retake.SyncQuery{Workspace: u.ws, Number: n})
+		if !errors.Is(err, replica.ErrBehind) || !retake.IsKind(err, retake.Moved) {
+			t.Errorf("checkpoint %d is not there: %v", n, err)
+		}
+	}
+	if r := u.remote(); r.Pending == 0 || r.Workspaces[0].Uploaded >= n {
+		t.Errorf("it counts as uploaded: %+v", r.Workspaces)
+	}
+	tl, err := u.s.Log(t.Context(), retake.LogQuery{Workspace: u.ws})
+	must(t, err)
+	if tl.Upload.Through >= n || !tl.Upload.Failing {
+		t.Errorf("it counts as uploaded: %+v", tl.Upload)
+	}
+}
+
+// If only the store was put back, what is kept of the remote says more than there is. That is looked into.
+func TestOnlyTheStoreWasPutBack(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	u.sync()
+	must(t, u.s.Close())
+	state := filepath.Join(u.remotesDir(), "disk.json")
+	b, err := os.ReadFile(state)
+	must(t, err)
+	more := strings.Replace(string(b), `: 2`, `: 5`, 1)
+	if more == string(b) {
+		t.Fatalf("no line in %s", b)
+	}
+	must(t, os.WriteFile(state, []byte(more), 0o600))
+	u.open()
+	u.await("it is put right", func() bool {
+		b, err := os.ReadFile(state)
+		return err == nil && strings.Contains(string(b), `: 2`)
+	})
+}
+
+// await waits until something is so.
+func (u *uploads) await(what string, so func() bool) {
+	u.Helper()
+	limit, tick := time.After(30*time.Second), time.NewTicker(20*time.Millisecond)
+	defer tick.Stop()
+	for !so() {
+		select {
+		case <-limit:
+			u.Fatalf("%s: never; %+v", what, u.remote())
+		case <-tick.C:
+		}
+	}
 }

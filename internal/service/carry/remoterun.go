@@ -171,8 +171,11 @@ func (r *remote) backoff() time.Duration {
 // store for nothing.
 func (r *remote) hasWork(ctx context.Context) bool {
 	d, err := r.u.describe(ctx, r)
-	return err != nil || d.Pending > 0 || d.Trouble != nil || d.Uploaded != nil && r.isSweepDue()
+	return err != nil || d.Pending > 0 || d.Trouble != nil || d.Uploaded != nil && r.isSweepDue() || slices.ContainsFunc(d.Workspaces, r.isBehind)
 }
+
+// isBehind reports whether the remote has more of a workspace than the store: it was put back to an older state.
+func (r *remote) isBehind(w retake.RemoteWorkspace) bool { return r.uploaded(w.Workspace) > w.Newest }
 
 func (r *remote) isSweepDue() bool {
 	r.mu.Lock()
@@ -235,6 +238,9 @@ func (r *remote) record(rep replica.Report, swept bool, err error) {
 			for _, l := range h.Lines {
 				s.Lines[l.Workspace] = l.Latest
 			}
+		}
+		if errors.Is(err, replica.ErrBehind) {
+			s.Lines = nil // what has these numbers there is not what has them here
 		}
 		if err != nil {
 			s.recordFailure(now, r.explain(err, "can't upload"))
