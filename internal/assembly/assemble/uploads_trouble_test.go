@@ -297,3 +297,29 @@ func (u *uploads) await(what string, so func() bool) {
 		}
 	}
 }
+
+// What is opened for an upload is closed when it fails.
+func TestFailedUploadsLeaveNothingOpen(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("files that are open are counted in /proc")
+	}
+	t.Parallel()
+	u := newUploads(t)
+	u.sync()
+	must(t, u.s.Close())
+	must(t, os.RemoveAll(u.copyDir()))
+	u.open()
+	for range 5 {
+		if _, err := u.s.SyncRemotes(t.Context(), retake.SyncQuery{}); !errors.Is(err, replica.ErrLost) {
+			t.Fatal(err)
+		}
+	}
+	must(t, u.s.Close())
+	files, err := os.ReadDir("/proc/self/fd")
+	must(t, err)
+	for _, f := range files {
+		if at, err := os.Readlink("/proc/self/fd/" + f.Name()); err == nil && strings.HasPrefix(at, u.home) {
+			t.Errorf("it is open: %s", at)
+		}
+	}
+}

@@ -33,6 +33,7 @@ type remote struct {
 
 	running sync.Mutex // held while something is asked of the place
 	place   replica.Place
+	cache   fsx.Dir          // of indexes; may be nil
 	copy    *replica.Replica // nil: not open
 
 	mu    sync.Mutex
@@ -313,7 +314,7 @@ func (r *remote) open(ctx context.Context) error {
 	}
 	if dir := cacheDir(r.u.opts.Dir, r.state.Name); os.MkdirAll(dir, 0o700) == nil {
 		if d, err := fsx.OS().OpenRoot(dir); err == nil {
-			o.Cache = d
+			o.Cache, r.cache = d, d
 		}
 	}
 	r.copy = replica.New(o)
@@ -426,6 +427,10 @@ func (r *remote) closeHeld() {
 	if r.copy != nil {
 		_ = r.copy.Close(context.Background()) // nothing waits in it
 		r.copy = nil
+	}
+	if r.cache != nil {
+		_ = r.cache.Close() // only indexes that are at the place, too
+		r.cache = nil
 	}
 	if r.place != nil {
 		_ = r.place.Close() // what was put is there
