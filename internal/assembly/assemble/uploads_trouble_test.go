@@ -298,6 +298,22 @@ func (u *uploads) await(what string, so func() bool) {
 	}
 }
 
+// The name of a directory is no pattern.
+func TestRemotesInAStrangeDirectory(t *testing.T) {
+	t.Parallel()
+	u := &uploads{&desk{T: t, area: t.TempDir()}, filepath.Join(t.TempDir(), "[a]*"), t.TempDir()}
+	must(t, os.Mkdir(u.home, 0o700))
+	u.open()
+	t.Cleanup(func() { _ = u.s.Close() })
+	must(t, os.Mkdir(u.at("shop"), 0o755))
+	u.init()
+	_, err := u.s.AddRemote(t.Context(), retake.RemoteRequest{Name: "disk", URL: u.disk})
+	must(t, err)
+	must(t, u.s.Close())
+	u.open()
+	u.remote()
+}
+
 // What is opened for an upload is closed when it fails.
 func TestFailedUploadsLeaveNothingOpen(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -321,5 +337,36 @@ func TestFailedUploadsLeaveNothingOpen(t *testing.T) {
 		if at, err := os.Readlink("/proc/self/fd/" + f.Name()); err == nil && strings.HasPrefix(at, u.home) {
 			t.Errorf("it is open: %s", at)
 		}
+	}
+}
+
+// What is kept of remotes may be damaged: that is said, and nobody else is held up.
+func TestDamagedStateOfRemotes(t *testing.T) {
+	t.Parallel()
+	for what, text := range map[string]string{
+		"torn": `{"v":1,"na`, "empty": "", "null": "null", "a list": "[1]", "newer": `{"v":99,"name":"bad"}`, "another": `{"v":1,"name":"disk","store":"a"}`,
+		"no store": `{"v":1,"name":"bad","url":"/x"}`, "a path": `{"v":1,"name":"bad","store":"../../x"}`, "a wrong kind": `{"v":1,"name":"bad","store":"a","lines":[]}`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			u := newUploadsDesk(t)
+			must(t, u.s.Close())
+			must(t, os.MkdirAll(u.remotesDir(), 0o700))
+			bad := filepath.Join(u.remotesDir(), "bad.json")
+			must(t, os.WriteFile(bad, []byte(text), 0o600))
+			u.open()
+			u.save(retake.SaveRequest{})
+			if _, err := u.s.Status(t.Context(), u.ws); err != nil {
+				t.Error(err)
+			}
+			_, err := u.s.Remotes(t.Context())
+			if e := retake.AsError(err); err == nil || e.Kind != retake.Damaged || !strings.Contains(e.Hint, bad) {
+				t.Errorf("%v", err)
+			}
+			_, err = u.s.AddRemote(t.Context(), retake.RemoteRequest{Name: "two", URL: u.disk})
+			if !retake.IsKind(err, retake.Damaged) {
+				t.Errorf("added: %v", err)
+			}
+		})
 	}
 }

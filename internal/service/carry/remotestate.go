@@ -87,9 +87,19 @@ func removeState(dir, name string) error {
 func cacheDir(dir, name string) string { return filepath.Join(dir, name+".cache") }
 
 func loadRemotes(dir string) ([]remoteState, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*"+stateSuffix))
+	files, err := os.ReadDir(dir) // the name of the directory may look like a pattern
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case err != nil:
+		err = workspace.WrapError("what is kept of the remotes can't be read", workspace.Unchanged, err)
+	}
 	var out []remoteState
-	for _, file := range files {
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), stateSuffix) {
+			continue
+		}
+		file := filepath.Join(dir, f.Name())
 		var s remoteState
 		b, rerr := os.ReadFile(file)
 		if rerr == nil {
