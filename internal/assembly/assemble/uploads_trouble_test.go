@@ -314,6 +314,19 @@ func TestRemotesInAStrangeDirectory(t *testing.T) {
 	u.remote()
 }
 
+// A time to try again that is years ahead is of a clock that was wrong.
+func TestTroubleOfAWrongClock(t *testing.T) {
+	t.Parallel()
+	u := newUploadsDesk(t)
+	must(t, u.s.Close())
+	ahead := time.Now().AddDate(70, 0, 0)
+	u.putState("disk", map[string]any{"url": u.disk, "trouble": retake.BackupTrouble{What: "away", Since: ahead, At: ahead, Tries: 3, Next: &ahead}})
+	u.open()
+	u.write("shop/a", "2")
+	u.save(retake.SaveRequest{})
+	u.await("it is uploaded", func() bool { return u.remote().Pending == 0 })
+}
+
 // What is opened for an upload is closed when it fails.
 func TestFailedUploadsLeaveNothingOpen(t *testing.T) {
 	if runtime.GOOS != "linux" {

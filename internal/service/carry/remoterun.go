@@ -158,12 +158,15 @@ func (r *remote) rest(ctx context.Context) error {
 	}
 }
 
-// backoff is how long to wait after the last failure; 0 if there was none.
+// backoff is how long to wait after the last failure; 0 if there was none. One that is longer than any was
+// written down by a clock that was wrong.
 func (r *remote) backoff() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if t := r.state.Trouble; t != nil && t.Next != nil {
-		return t.Next.Sub(r.u.workspaces.Clock.Now())
+		if d := t.Next.Sub(r.u.workspaces.Clock.Now()); d <= maxBackoff {
+			return d
+		}
 	}
 	return 0
 }
@@ -185,7 +188,8 @@ func (r *remote) isSweepDue() bool {
 	if since.IsZero() {
 		since = r.state.Created
 	}
-	return r.sweep || r.u.workspaces.Clock.Now().Sub(since) >= sweepInterval
+	passed := r.u.workspaces.Clock.Now().Sub(since)
+	return r.sweep || passed >= sweepInterval || passed < 0 // the clock was wrong then
 }
 
 // run uploads once, and sweeps.
