@@ -327,6 +327,32 @@ func TestTroubleOfAWrongClock(t *testing.T) {
 	u.await("it is uploaded", func() bool { return u.remote().Pending == 0 })
 }
 
+// The warning that uploads stall goes to who saves what is not uploaded.
+func TestWarningOfALimitedRemote(t *testing.T) {
+	t.Parallel()
+	u := newUploadsDesk(t)
+	must(t, os.Mkdir(u.at("other"), 0o755))
+	other, err := u.s.Init(t.Context(), retake.InitRequest{Dir: u.at("other")})
+	must(t, err)
+	must(t, u.s.Close())
+	since := time.Now().Add(-time.Hour)
+	u.putState("disk", map[string]any{
+		"url": filepath.Join(u.disk, "away"), "workspaces": []retake.WorkspaceID{u.ws},
+		"trouble": retake.BackupTrouble{What: "away", Since: since, At: since, Tries: 3},
+	})
+	u.open()
+	u.write("other/x", "2")
+	res, err := u.s.Save(t.Context(), retake.SaveRequest{Workspace: other.Workspace.ID})
+	must(t, err)
+	if len(res.Warnings) > 0 {
+		t.Errorf("a workspace that is not uploaded: %v", res.Warnings)
+	}
+	u.write("shop/a", "2")
+	if w := u.save(retake.SaveRequest{}).Warnings; len(w) != 1 || w[0].Code != "upload" {
+		t.Errorf("warnings: %v", w)
+	}
+}
+
 // What is opened for an upload is closed when it fails.
 func TestFailedUploadsLeaveNothingOpen(t *testing.T) {
 	if runtime.GOOS != "linux" {
