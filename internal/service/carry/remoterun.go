@@ -77,9 +77,7 @@ func (r *remote) requestRun() {
 
 // requestSweep has the remote swept with the next run.
 func (r *remote) requestSweep() {
-	r.mu.Lock()
-	r.sweep = true
-	r.mu.Unlock()
+	r.keepSweep()
 	r.requestRun()
 }
 
@@ -221,6 +219,9 @@ func (r *remote) run(ctx context.Context, sweep bool) error {
 	if err == nil {
 		return nil
 	}
+	if sweep {
+		r.keepSweep() // what had to leave is still there
+	}
 	r.closeHeld()
 	r.tellStalled()
 	return r.explain(err, "can't upload to "+r.state.URL)
@@ -230,6 +231,12 @@ func (r *remote) takeSweep() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.sweep = false
+}
+
+func (r *remote) keepSweep() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sweep = true
 }
 
 // record notes what is there now.
