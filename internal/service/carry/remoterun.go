@@ -364,7 +364,11 @@ func (r *remote) openPlace(ctx context.Context, source replica.Source, storeName
 	if storeName != "" {
 		name = replica.CopyOf(family, storeName)
 	}
-	return at.Open(ctx, name, r.state.Access)
+	p, err := at.Open(ctx, name, r.state.Access)
+	if err != nil {
+		return nil, err
+	}
+	return guarded{p, r.u.workspaces.Diag.Log()}, nil
 }
 
 // greet finds out whether the place lets us in and what it promises, and adds our store to its list.
