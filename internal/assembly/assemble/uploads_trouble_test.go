@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -407,5 +408,27 @@ func TestDamagedStateOfRemotes(t *testing.T) {
 				t.Errorf("added: %v", err)
 			}
 		})
+	}
+}
+
+// Somebody deletes what is kept of the remotes while they run.
+func TestStateIsDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	u := newUploads(t)
+	u.sync()
+	for i := range 4 {
+		must(t, os.RemoveAll(u.remotesDir()))
+		u.write("shop/a", fmt.Sprint("again ", i))
+		n := u.save(retake.SaveRequest{}).Checkpoint.Number
+		if r := u.sync(); r.Pending > 0 || r.Workspaces[0].Uploaded != n {
+			t.Errorf("%+v", r)
+		}
+	}
+	must(t, os.RemoveAll(u.remotesDir()))
+	if _, err := u.s.CheckRemote(t.Context(), retake.RemoteCheckQuery{Name: "disk", Share: 1}); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(u.remotesDir(), "disk.json")); errors.Is(err, fs.ErrNotExist) {
+		t.Error("it is not written down again")
 	}
 }

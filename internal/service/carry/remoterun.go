@@ -413,7 +413,10 @@ func (r *remote) check(ctx context.Context, share float64) (retake.RemoteCheck, 
 	if err != nil {
 		return retake.RemoteCheck{}, err
 	}
-	defer place.Close() //nolint:errcheck // only read
+	defer place.Close()                                      //nolint:errcheck // only read
+	if err := os.MkdirAll(r.u.opts.Dir, 0o700); err != nil { // somebody may have deleted it
+		return retake.RemoteCheck{}, err
+	}
 	dir, err := os.MkdirTemp(r.u.opts.Dir, "check-")
 	if err != nil {
 		return retake.RemoteCheck{}, err
