@@ -302,7 +302,7 @@ func (u *uploads) await(what string, so func() bool) {
 // The name of a directory is no pattern.
 func TestRemotesInAStrangeDirectory(t *testing.T) {
 	t.Parallel()
-	u := &uploads{&desk{T: t, area: t.TempDir()}, filepath.Join(t.TempDir(), "[a]*"), t.TempDir()}
+	u := &uploads{desk: &desk{T: t, area: t.TempDir()}, home: filepath.Join(t.TempDir(), "[a]*"), disk: t.TempDir()}
 	must(t, os.Mkdir(u.home, 0o700))
 	u.open()
 	t.Cleanup(func() { _ = u.s.Close() })

@@ -308,15 +308,19 @@ func (s *Attaching) relocate(ctx context.Context, h store.Head, dir string) (ret
 	return ws, err
 }
 
-// putFiles fetches what the newest checkpoint needs, many packs at a time, and writes its files.
+// putFiles fetches what the newest checkpoint needs, many packs at a time, while its files are written.
 func (s *Attaching) putFiles(ctx context.Context, st store.Store, out *retake.Receipt) error {
 	rec, err := st.Record(ctx, out.Workspace.ID, out.Newest.Number)
-	if err == nil {
-		err = s.uploads.opts.Attach.Fetch(ctx, st, rec.Files.Object)
-	}
 	if err != nil {
 		return err
 	}
+	fetched := make(chan error, 1)
+	go func() { fetched <- s.uploads.opts.Attach.Fetch(ctx, st, rec.Files.Object) }()
+	err = s.writeFiles(ctx, out)
+	return errors.Join(err, <-fetched)
+}
+
+func (s *Attaching) writeFiles(ctx context.Context, out *retake.Receipt) error {
 	plan := retake.PlanRequest{Workspace: out.Workspace.ID, Course: retake.CourseRestore, Ref: string(out.Newest.ID)}
 	p, err := s.rewinder.PlanRestore(ctx, plan)
 	if err != nil {
@@ -354,47 +358,4 @@ func leftOut(cp retake.Checkpoint) (out []retake.NotArrived) {
 		out = append(out, retake.NotArrived{What: p, Why: "excluded on purpose", Want: true})
 	}
 	return out
-}
-
-// fetchRest fetches what is still at the remote only, in the background. It is tried again when the daemon starts
-// the next time.
-func (u *Uploads) fetchRest() {
-	if _, err := os.Stat(filepath.Join(u.opts.Dir, BaseFile)); err != nil || !u.workspaces.Exclusive {
-		return
-	}
-	u.runs.Go(func() {
-		u.workspaces.RunTask(workspace.TaskFetch, func() error { return u.fetchBase(u.ctx) })
-	})
-}
-
-// fetchBase fetches the rest, and lets the copy go.
-func (u *Uploads) fetchBase(ctx context.Context) error {
-	file := filepath.Join(u.opts.Dir, BaseFile)
-	text, err := os.ReadFile(file)
-	var b BaseState
-	if err == nil {
-		err = json.Unmarshal(text, &b)
-	}
-	if err != nil {
-		return fmt.Errorf("read where the history began: %w", err)
-	}
-	st, err := u.workspaces.Store(ctx)
-	if err != nil {
-		return err
-	}
-	if err := u.opts.Attach.Fetch(ctx, st, ""); err != nil {
-		return err
-	}
-	at, err := u.opts.Address(b.URL)
-	if err != nil {
-		return err
-	}
-	place, err := at.Open(ctx, b.Name, b.Access)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(replica.Unpin(ctx, place, b.Head, b.Who), place.Close()); err != nil {
-		return err
-	}
-	return os.Remove(file)
 }

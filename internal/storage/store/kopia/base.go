@@ -315,7 +315,8 @@ func packsOfTree(ctx context.Context, s *Store, root retake.ObjectID) ([]blob.ID
 		return nil, err
 	}
 	defer release()
-	v, packs := r.(*session), map[blob.ID]bool{}
+	v, seen := r.(*session), map[blob.ID]bool{}
+	var packs []blob.ID // in the order in which files are written
 	var walk func(id retake.ObjectID) error
 	add := func(id retake.ObjectID) error {
 		oid, err := parseObject(id)
@@ -328,7 +329,9 @@ func packsOfTree(ctx context.Context, s *Store, root retake.ObjectID) ([]blob.ID
 			if err != nil {
 				return err
 			}
-			packs[i.PackBlobID] = true
+			if !seen[i.PackBlobID] {
+				seen[i.PackBlobID], packs = true, append(packs, i.PackBlobID)
+			}
 		}
 		return err
 	}
@@ -346,7 +349,7 @@ func packsOfTree(ctx context.Context, s *Store, root retake.ObjectID) ([]blob.ID
 		return err
 	}
 	err = walk(root)
-	return slices.Sorted(maps.Keys(packs)), err
+	return packs, err
 }
 
 // packsOfHistories lists the packs with what any history reaches.
