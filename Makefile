@@ -76,7 +76,7 @@ soak: ## thirty days in ninety minutes: four agents, faults, retention; leaks an
 
 replica: ## copies elsewhere, at full size: 2,000 uploads opened after every object, 500 kills of the host, the price
 	UPLOADS=2000 go test -count=1 -tags testing -run TestCopyIsWhole -v -timeout 90m ./internal/storage/store/kopia
-	CUTS=500 go test -count=1 -tags 's3 ssh testing' -run 'TestCopyIn|TestCopyOver' -v -timeout 60m ./test/real
+	CUTS=500 go test -count=1 -tags 's3 ssh testing' -run 'TestCopyIn|TestCopyOver|TestMachineIsLost|TestUploadsThatAreCut' -v -timeout 60m ./test/real
 	SAVES=200 go test -count=1 -tags testing -run TestPriceOfAnUpload -v ./internal/storage/store/kopia
 	SAVES=25 go test -count=1 -tags testing -run TestSavesBesideUploads -v ./internal/storage/store/kopia
 

@@ -55,7 +55,7 @@ type Remote struct {
 	Protection RemoteProtection  `json:"protection"`
 	Check      *RemoteCheck      `json:"check,omitempty"` // the last one
 	Trouble    *BackupTrouble    `json:"trouble,omitempty"`
-	KeyAway    bool              `json:"key_confirmed,omitempty"` // somebody said that the recovery key is kept elsewhere
+	KeyConfirmed    bool              `json:"key_confirmed,omitempty"` // somebody said that the recovery key is kept elsewhere
 }
 
 // RemoteWorkspace is how far a workspace is at a remote.

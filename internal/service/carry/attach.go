@@ -234,16 +234,16 @@ func (s *Attaching) create(ctx context.Context, req retake.AttachRequest, key Co
 	if err := replica.Pin(ctx, c.place, c.head.Number, who); err != nil {
 		return fmt.Errorf("pin the copy: %w", err)
 	}
-	b := BaseState{URL: req.URL, Access: req.Access, Name: c.name, Head: c.head.Number, Who: who}
-	text, err := json.Marshal(b)
+	file := filepath.Join(s.uploads.opts.Dir, BaseFile)
+	text, err := json.Marshal(BaseState{URL: req.URL, Access: req.Access, Name: c.name, Head: c.head.Number, Who: who})
 	if err == nil {
-		err = fsx.ReplaceFile(filepath.Join(s.uploads.opts.Dir, BaseFile), text, 0o600)
+		err = fsx.ReplaceFile(file, text, 0o600)
 	}
 	if err == nil {
 		err = s.uploads.opts.Attach.Create(ctx, c.place, key, c.head)
 	}
 	if err != nil {
-		return errors.Join(err, replica.Unpin(context.WithoutCancel(ctx), c.place, c.head.Number, who))
+		return errors.Join(err, replica.Unpin(context.WithoutCancel(ctx), c.place, c.head.Number, who), os.Remove(file))
 	}
 	return nil
 }

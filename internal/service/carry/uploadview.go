@@ -16,7 +16,7 @@ func (u *Uploads) describe(ctx context.Context, r *remote) (retake.Remote, error
 		return retake.Remote{}, workspace.WrapError("the workspaces cannot be listed", workspace.Unchanged, err)
 	}
 	out := r.describe()
-	out.KeyAway = isKeyConfirmed(u.opts.Dir)
+	out.KeyConfirmed = isKeyConfirmed(u.opts.Dir)
 	for _, w := range all {
 		if !r.wants(w.ID) || w.Latest == nil || !retake.MayLoad(ctx, w.ID) {
 			continue

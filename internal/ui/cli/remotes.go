@@ -271,7 +271,7 @@ func renderRemote(l term.Style, r retake.Remote) string {
 	if c := r.Check; c != nil {
 		say(checkSign(l, *c), "checked", checkedText(l, *c))
 	}
-	if !r.KeyAway {
+	if !r.KeyConfirmed {
 		say(l.Yellow("!"), "key", "recovery key not confirmed: retake remote key --confirm")
 	}
 	return out.String()
@@ -328,7 +328,7 @@ func remoteRows(l term.Style, all []retake.Remote) []statusRow {
 		row.name, row.text = name, termtext.Pad(termtext.Escape(r.Name), width)+"  "+row.text
 		out, name = append(out, row), ""
 	}
-	if slices.ContainsFunc(all, func(r retake.Remote) bool { return !r.KeyAway }) {
+	if slices.ContainsFunc(all, func(r retake.Remote) bool { return !r.KeyConfirmed }) {
 		out = append(out, statusRow{l.Yellow("!"), "", "recovery key not confirmed: retake remote key --confirm"})
 	}
 	return out

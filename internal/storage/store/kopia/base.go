@@ -59,6 +59,9 @@ func CreateFrom(ctx context.Context, o Options, b Base) (err error) {
 		return fmt.Errorf("create store: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.blobs.removePartial(ctx); err != nil { // of one that was cut off
+		return fmt.Errorf("create store: %w", err)
+	}
 	for _, name := range slices.Sorted(maps.Keys(b.Format)) {
 		if err := s.blobs.PutBlob(ctx, blob.ID(name), plainBytes(b.Format[name]), blob.PutOptions{}); err != nil {
 			return fmt.Errorf("create store: %w", err)

@@ -26,10 +26,8 @@ type attachBed struct {
 	two   *kopia.Store
 }
 
-// attach makes the second store of the copy as it is now.
-func (b *copyBed) attach() *attachBed {
-	b.t.Helper()
-	a := &attachBed{copyBed: b}
+// base is the copy as it is now.
+func (b *copyBed) base() kopia.Base {
 	key, err := kopia.ReplicaSealer(b.password)
 	b.must(err)
 	h, err := replica.ReadHead(b.t.Context(), b.place, key)
@@ -46,6 +44,14 @@ func (b *copyBed) attach() *attachBed {
 			base.Packs[o.Name] = o.Size
 		}
 	}
+	return base
+}
+
+// attach makes the second store of the copy as it is now.
+func (b *copyBed) attach() *attachBed {
+	b.t.Helper()
+	a := &attachBed{copyBed: b}
+	base := b.base()
 	a.opts = kopia.Options{Dir: b.t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(b.t.TempDir()), Clock: b.clock, Exclusive: true, Password: b.password}
 	b.must(kopia.CreateFrom(b.t.Context(), a.opts, base))
 	a.opts.Password = "" // it is in the store
@@ -194,6 +200,31 @@ func readCheckpoint(ctx context.Context, s store.Store, ws retake.WorkspaceID, n
 		return nil, err
 	}
 	return readTree(ctx, s, rec.Files.Object, "")
+}
+
+// One that was cut off can be made again, and is no obstacle to a store of its own.
+func TestAttachThatWasCutOff(t *testing.T) {
+	t.Parallel()
+	b := newCopyBed(t, 10)
+	b.save(b.list[0])
+	b.upload()
+	whole := b.base()
+	cut := whole
+	cut.Get = func(context.Context, string, int64, int64) ([]byte, error) { return nil, errors.New("cut off") }
+	o := kopia.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: b.clock, Password: b.password}
+	if err := kopia.CreateFrom(t.Context(), o, cut); err == nil {
+		t.Fatal("it was made of nothing")
+	}
+	b.must(kopia.CreateFrom(t.Context(), o, whole))
+	if _, err := os.Stat(filepath.Join(o.Dir, "blobs", ".shards")); err != nil {
+		t.Errorf("a stock engine does not know its layout: %v", err)
+	}
+	own := kopia.Options{Dir: t.TempDir(), FS: fsx.OS(), Locks: fsx.NewLocks(t.TempDir()), Clock: b.clock, Password: b.password}
+	_ = kopia.CreateFrom(t.Context(), own, cut)
+	own.Password, own.Derivation = "", derivation
+	s, err := kopia.Create(t.Context(), own)
+	b.must(err)
+	b.must(s.Close())
 }
 
 // A store is made in an empty directory only.
