@@ -52,6 +52,7 @@ var notRun = []rule{
 	{`^(pip|npm) install `, "a package manager; test/sdk runs both libraries"},
 	{`^(claude|docker) `, "starts an agent"},
 	{`^retake console$`, "opens a browser"},
+	{`^retake attach `, "needs a machine without a history; test/script/attach.txtar has one"},
 	{`^retake backup now\b`, "needs a host that answers over ssh; test/real has one"},
 }
 
@@ -61,6 +62,8 @@ var assumed = []rule{
 	{`^retake bisect .*npm test$`, `echo fail > result.txt; retake save "break the test"`},
 	{`^retake (adopt|deinit) try\b`, `[ -d ../try ] || { retake fork good ../try && echo 2 > ../try/src/app.js && retake -C ../try save "try it"; }`},
 	{`^retake restore latest --workspace shop$`, `cd ~; rm -rf shop`},
+	{`^retake remote add `, `mkdir -p "$HOME/my-bucket"`},
+	{`^retake save .*--wait-uploaded$`, `mkdir -p "$HOME/my-bucket"; retake remote list | grep -q my-bucket || retake remote add "$HOME/my-bucket"`},
 	{`^retake undo --edits$`, `echo edit >> src/app.js`},
 	{`^retake deinit --purge$`, `retake init || retake log > /dev/null`},
 	{`^retake redo$`, `retake undo --yes`},
@@ -74,7 +77,7 @@ var assumed = []rule{
 var docScene string
 
 // docNames are what a page means, by what it says.
-var docNames = strings.NewReplacer("/mnt/other/", "$HOME/other/",
+var docNames = strings.NewReplacer("/mnt/other/", "$HOME/other/", "s3://my-bucket/retake", `"$HOME/my-bucket"`,
 	"WORKSPACE-ID", `$(retake status --json | grep -o 'ws_[0-9a-f-]*' | head -n 1)`,
 	"git@example.com:me/shop-history.git", "git@host.invalid:shop --host-key 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMpgVJRxclP4eqMGZWeNoE6gq6aF0d60M837zQR8LyB+'")
 

@@ -10,7 +10,7 @@ import (
 )
 
 // exampleWaits are examples that wait for somebody, or need a server, a disk of their own or a host.
-var exampleWaits = regexp.MustCompile(`^retake (console|serve|tui|mount|demo|webhooks|keys|schedule|audit|deletions|usage|admin|backup|daemon run|mcp|completion)\b|^(sudo|claude) |RETAKE_SERVER|\| *(less|jq)\b`)
+var exampleWaits = regexp.MustCompile(`^retake (console|serve|tui|mount|demo|webhooks|keys|schedule|audit|deletions|usage|admin|backup|remote (add|check)|attach|daemon run|mcp|completion)\b|^(sudo|claude) |RETAKE_SERVER|\| *(less|jq)\b`)
 
 // Every example in the help of a command runs. It may be refused, because the example names what
 // is not here or because nobody answers; it may not be misunderstood, nor fail.
