@@ -169,7 +169,7 @@ func (r *retentionFixture) freeDisk() { r.disk.free.Store(diskSize / 2) }
 // waitUntil waits for something, looking often.
 func (r *retentionFixture) waitUntil(what string, f func() bool) {
 	r.Helper()
-	end := time.NewTimer(30 * time.Second)
+	end := time.NewTimer(3 * time.Minute)
 	defer end.Stop()
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
