@@ -42,20 +42,20 @@ type RemoteAccess struct {
 
 // Remote is a place that has the same history, encrypted, and how far it is.
 type Remote struct {
-	Name       string            `json:"name"`
-	URL        string            `json:"url"`
-	Created    time.Time         `json:"created"`
-	Limited    bool              `json:"limited,omitempty"` // only the listed workspaces are uploaded
-	Workspaces []RemoteWorkspace `json:"workspaces"`
-	Pending    int64             `json:"pending"`            // checkpoints that are not there
-	Uploaded   *time.Time        `json:"uploaded,omitempty"` // when everything was there the last time
-	Sent       int64             `json:"sent"`               // bytes that were uploaded since it was added
-	Swept      *time.Time        `json:"swept,omitempty"`    // when what nobody needs was removed there
-	Damaged    int64             `json:"damaged,omitempty"`  // stored objects that are damaged here, and so are not there
-	Protection RemoteProtection  `json:"protection"`
-	Check      *RemoteCheck      `json:"check,omitempty"` // the last one
-	Trouble    *BackupTrouble    `json:"trouble,omitempty"`
-	KeyConfirmed    bool              `json:"key_confirmed,omitempty"` // somebody said that the recovery key is kept elsewhere
+	Name         string            `json:"name"`
+	URL          string            `json:"url"`
+	Created      time.Time         `json:"created"`
+	Limited      bool              `json:"limited,omitempty"` // only the listed workspaces are uploaded
+	Workspaces   []RemoteWorkspace `json:"workspaces"`
+	Pending      int64             `json:"pending"`            // checkpoints that are not there
+	Uploaded     *time.Time        `json:"uploaded,omitempty"` // when everything was there the last time
+	Sent         int64             `json:"sent"`               // bytes that were uploaded since it was added
+	Swept        *time.Time        `json:"swept,omitempty"`    // when what nobody needs was removed there
+	Damaged      int64             `json:"damaged,omitempty"`  // stored objects that are damaged here, and so are not there
+	Protection   RemoteProtection  `json:"protection"`
+	Check        *RemoteCheck      `json:"check,omitempty"` // the last one
+	Trouble      *BackupTrouble    `json:"trouble,omitempty"`
+	KeyConfirmed bool              `json:"key_confirmed,omitempty"` // somebody said that the recovery key is kept elsewhere
 }
 
 // RemoteWorkspace is how far a workspace is at a remote.
