@@ -221,7 +221,6 @@ func (r *remote) run(ctx context.Context, sweep bool) error {
 		r.keepSweep() // what had to leave is still there
 	}
 	r.closeHeld()
-	r.tellStalled()
 	return r.explain(err, "can't upload to "+r.state.URL)
 }
 
@@ -292,12 +291,4 @@ func (r *remote) stallText(once bool) string {
 	}
 	r.state.Told = r.state.Told || once
 	return fmt.Sprintf("can't upload to %s since %s: %s. Nothing is lost; checkpoints wait here", r.state.URL, t.Since.Format(time.RFC3339), t.What)
-}
-
-// tellStalled calls OnFail when uploads have failed for a while, once.
-func (r *remote) tellStalled() {
-	d := r.describe()
-	if t := d.Trouble; r.u.opts.OnFail != nil && t != nil && t.At.Sub(t.Since) >= stallTime && t.At.Sub(t.Since) < stallTime+maxBackoff {
-		r.u.opts.OnFail(d, errors.New(t.What))
-	}
 }

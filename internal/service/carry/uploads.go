@@ -24,7 +24,6 @@ type UploadOptions struct {
 	Machine replica.StoreInfo                                               // what a remote is told of this machine
 	Source  func(store.Store) replica.Source                                // how a store is copied
 	Check   func(context.Context, CheckRequest) (retake.ScrubReport, error) // reads a copy back
-	OnFail  func(retake.Remote, error)                                      // called once when uploads stall; may be nil
 	Address func(text string) (replica.Address, error)                      // of a remote
 	Attach  AttachOptions
 	Gap     time.Duration // between a checkpoint and its upload; 0: groupDelay
